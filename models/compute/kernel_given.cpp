@@ -16,6 +16,7 @@ t3_device device_of(const ComputeParameters& p) {
   device.vector_elements_per_cycle = p.vector_elements_per_cycle;
   device.link_GBps = p.link_GBps;
   device.hand_on_ns = p.hand_on_ns;
+  device.by_switch_ns = p.by_switch_ns;
   return device;
 }
 

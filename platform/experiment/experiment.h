@@ -51,17 +51,28 @@ struct Target {
   std::optional<double> within, within_relative, at_least, at_most;
 };
 
+/// What the points of a scatter plot have along one of its axes.
+struct PlottedFigure {
+  enum class Source { axis, quantity, report };
+  std::string name;  ///< the axis's key, the quantity, or the report's figure
+  Source source = Source::report;
+  std::size_t index = 0;  ///< of the axis or the quantity
+  bool higher_is_better = false;
+};
+
 struct Plot {
-  enum class Kind { bars, stacks, timeline, workgroups, lines, heat_map };
+  enum class Kind { bars, stacks, timeline, workgroups, lines, heat_map, scatter, pareto };
+  enum class Scale { categories, linear, logarithmic };
   std::string file, title, unit;
   Kind kind = Kind::bars;
   std::vector<std::size_t> quantities;
   std::vector<std::string> keys, methods;
-  std::size_t x = 0, y = 0;        ///< axes of the experiment: of lines and heat maps, of heat maps
-  std::vector<std::string> marks;  ///< of workgroups: instants that are drawn
-  std::size_t cluster = 1;         ///< of workgroups: so many that follow each other are sorted by when they are done
+  std::size_t x = 0, y = 0;          ///< axes of the experiment: of lines and heat maps, of heat maps
+  PlottedFigure x_figure, y_figure;  ///< of scatter and Pareto plots
+  std::vector<std::string> marks;    ///< of workgroups: instants that are drawn
+  std::size_t cluster = 1;           ///< of workgroups: so many that follow each other are sorted by when they are done
   double divide_by = 1;
-  bool logarithmic = false;  ///< the y axis, of lines
+  Scale x_scale = Scale::categories, y_scale = Scale::linear;  ///< of lines, scatter and Pareto plots
 };
 
 /// What the command line changes of an experiment.

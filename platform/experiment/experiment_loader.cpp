@@ -158,10 +158,14 @@ void read_targets(const Document& document, Experiment& experiment) {
 
 }  // namespace
 
+bool is_report_figure(const Experiment& experiment, const std::string& key) {
+  return is_numeric_key(key) || (key.rfind("time_ns.", 0) == 0 && experiment.names_programs);
+}
+
 void require_key(const Document& document, const Experiment& experiment, const std::string& pointer,
                  const std::string& key) {
-  if (key.rfind("time_ns.", 0) == 0 && experiment.names_programs) return;
-  if (!is_numeric_key(key)) document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
+  if (!is_report_figure(experiment, key))
+    document.reject(pointer, in_short(key), "a number of the report, such as time_ns.total");
 }
 
 Experiment load_experiment(const std::filesystem::path& file, const ExperimentOptions& options) {

@@ -45,6 +45,9 @@ void require_distinct(const Document& document, const std::vector<T>& list, cons
       document.reject("/" + key, fmt::format("{} twice", in_short(list[i].name)), "different names");
 }
 
+/// Whether a report of the experiment's runs may have a number of this name.
+bool is_report_figure(const Experiment& experiment, const std::string& key);
+
 /// Rejects the document at the pointer when no report has a number of this name.
 void require_key(const Document& document, const Experiment& experiment, const std::string& pointer,
                  const std::string& key);

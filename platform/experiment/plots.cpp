@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "experiment/gnuplot.h"
+#include "experiment/scatter_plot.h"
+#include "experiment/scatter_points.h"
 #include "experiment/sweep_plots.h"
 #include "experiment/traffic_timeline.h"
 #include "experiment/workgroup_timeline.h"
@@ -149,12 +151,38 @@ std::string script_of(const Plot& plot, const Experiment& experiment, const Resu
       return line_plot(plot, experiment, results);
     case Plot::Kind::heat_map:
       return heat_map(plot, experiment, results);
+    case Plot::Kind::scatter:
+    case Plot::Kind::pareto:
+      return scatter_plot(plot, experiment, results);
     case Plot::Kind::workgroups:
       return workgroups(plot, experiment, results, plan);
     case Plot::Kind::timeline:
       break;
   }
   return timelines(plot, experiment, results, plan);
+}
+
+std::string off_scale(const std::string& name, double value, const ExperimentCase& one) {
+  return fmt::format("{} is {:.4g} in case {}, and a logarithmic axis needs values above 0", name, value, one.name);
+}
+
+/// Why lines or points cannot be drawn; empty when they can.
+std::string fault_of_values(const Plot& plot, const Experiment& experiment, const Results& results) {
+  const bool is_log_y = plot.y_scale == Plot::Scale::logarithmic, is_log_x = plot.x_scale == Plot::Scale::logarithmic;
+  if (plot.kind == Plot::Kind::lines && is_log_y)
+    for (const std::size_t q : plot.quantities)
+      for (std::size_t c = 0; c < experiment.cases.size(); ++c)
+        if (results.value_of(q, c) <= 0)
+          return off_scale(experiment.quantities[q].name, results.value_of(q, c), experiment.cases[c]);
+  if (plot.kind != Plot::Kind::scatter && plot.kind != Plot::Kind::pareto) return "";
+  const std::vector<ScatterPoint> points = points_of(plot, experiment, results);
+  for (const ScatterPoint& point : points) {
+    if (is_log_x && point.x.value <= 0)
+      return off_scale(plot.x_figure.name, point.x.value, experiment.cases[point.case_index]);
+    if (is_log_y && point.y.value <= 0)
+      return off_scale(plot.y_figure.name, point.y.value, experiment.cases[point.case_index]);
+  }
+  return points.empty() ? fmt::format("no case has both {} and {}", plot.x_figure.name, plot.y_figure.name) : "";
 }
 
 /// The first of a plot's quantities without a value in any case, though no run failed: its columns would be empty.
@@ -173,11 +201,12 @@ std::string empty_quantity(const Plot& plot, const Experiment& experiment, const
 Pictures draw_plots(const Experiment& experiment, const Results& results, const Plan& plan, const fs::path& folder) {
   Pictures pictures;
   for (const Plot& plot : experiment.plots) {
-    const std::string script = script_of(plot, experiment, results, plan);
+    std::string fault = fault_of_values(plot, experiment, results);
+    const std::string script = fault.empty() ? script_of(plot, experiment, results, plan) : "";
     if (script.empty()) {
-      pictures.failures.push_back(
-          fmt::format("{}: /plot/{}: no picture: no row of its methods is one run with a timeline",
-                      experiment.file.string(), &plot - experiment.plots.data()));
+      if (fault.empty()) fault = "no row of its methods is one run with a timeline";
+      pictures.failures.push_back(fmt::format("{}: /plot/{}: no picture: {}", experiment.file.string(),
+                                              &plot - experiment.plots.data(), fault));
       continue;
     }
     if (const std::string quantity = empty_quantity(plot, experiment, results); !quantity.empty())

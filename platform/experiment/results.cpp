@@ -214,6 +214,15 @@ std::optional<ValueRange> Results::range_of(std::size_t quantity, std::size_t ca
   return t3vp::range_of(replicates_[quantity][case_index]);
 }
 
+std::optional<ValueRange> Results::range_of(const std::string& key, std::size_t case_index,
+                                            const std::string& method) const {
+  if (experiment_.replicates <= 1 || !is_time(key)) return {};
+  std::vector<double> values;
+  for (std::size_t i = 0; i < experiment_.replicates; ++i)
+    values.push_back(value_of_replicate(key, case_index, method, i));
+  return t3vp::range_of(values);
+}
+
 std::optional<ValueRange> Results::range_of_geomean(std::size_t quantity) const {
   const std::vector<std::vector<double>>& by_case = replicates_[quantity];
   std::vector<double> geomeans;

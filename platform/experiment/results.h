@@ -51,6 +51,8 @@ class Results {
   double value_of(const std::string& key, std::size_t case_index, const std::string& method) const;
   /// How far a quantity's values are apart over replicates; none where it makes use of no time.
   std::optional<ValueRange> range_of(std::size_t quantity, std::size_t case_index) const;
+  /// The same of a figure of a method's report; none of one that is no time.
+  std::optional<ValueRange> range_of(const std::string& key, std::size_t case_index, const std::string& method) const;
   /// The same of the geomeans over all cases.
   std::optional<ValueRange> range_of_geomean(std::size_t quantity) const;
   const std::vector<Comparison>& comparisons() const { return comparisons_; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/scatter_points.h"
+
 namespace t3vp {
 namespace {
 
@@ -83,6 +85,15 @@ std::string comparison_table(std::vector<Comparison> comparisons) {
   return table(lines);
 }
 
+std::string front_table(const Plot& plot, const Experiment& experiment, const Results& results) {
+  Lines lines{{"case", "method", plot.x_figure.name, plot.y_figure.name}};
+  for (const ScatterPoint& point : front_of(plot, points_of(plot, experiment, results)))
+    lines.push_back({experiment.cases[point.case_index].name, point.method,
+                     with_range(in_short(point.x.value), point.x.range),
+                     with_range(in_short(point.y.value), point.y.range)});
+  return fmt::format("\n## Pareto front: {}\n\n{}", plain(plot.title), table(lines));
+}
+
 std::string failure_list(const Results& results) {
   std::string text = "\n## Failed runs\n\n";
   for (const auto& failure : results.failures())
@@ -106,6 +117,8 @@ std::string summary(const Experiment& experiment, const Results& results, const 
         experiment.replicates);
   if (!experiment.quantities.empty()) text += quantities_table(experiment, results);
   if (!experiment.targets.empty()) text += "\n## Against the reference\n\n" + comparison_table(results.comparisons());
+  for (const Plot& plot : experiment.plots)
+    if (plot.kind == Plot::Kind::pareto) text += front_table(plot, experiment, results);
   if (!results.failures().empty()) text += failure_list(results);
   for (const std::string& picture : pictures) text += fmt::format("\n![{}]({})\n", picture, picture);
   return text;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "experiment/gnuplot.h"
+#include "experiment/plot_axes.h"
 
 namespace t3vp {
 namespace {
@@ -52,30 +53,14 @@ std::string joined(const std::string& first, const std::string& second) {
   return first.empty() ? second : second.empty() ? first : first + ": " + second;
 }
 
-std::string labels_of(const std::vector<std::string>& entries) {
-  std::vector<std::pair<std::string, double>> labels;
-  for (const std::string& entry : entries) labels.emplace_back(entry, labels.size());
-  return tick_labels(labels);
-}
-
-/// Labels stand side by side when they fit, else they lie at 45 degrees; `room` is what they need below the axis.
-struct XLabels {
-  std::string rotation = "norotate";
-  std::size_t room = 50;
-  XLabels(const std::vector<std::string>& entries, std::size_t pixels_per_entry) {
-    if (width_of(entries) + 10 <= pixels_per_entry) return;
-    rotation = "rotate by 45 right";
-    room = static_cast<std::size_t>(0.71 * static_cast<double>(width_of(entries))) + 30;
-  }
-};
-
 double share(std::size_t part, std::size_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
 
 }  // namespace
 
 std::string line_plot(const Plot& plot, const Experiment& experiment, const Results& results) {
-  const std::vector<std::string>& entries = experiment.axes[plot.x].names;
+  const LineAxis axis(experiment.axes[plot.x], plot.x_scale);
   std::vector<std::string> names;
+  std::vector<double> values;
   std::string data, drawn;
   for (Choice choice : choices(experiment, {plot.x}))
     for (const std::size_t q : plot.quantities) {
@@ -89,28 +74,30 @@ std::string line_plot(const Plot& plot, const Experiment& experiment, const Resu
         drawn += fmt::format(", {} using 1:2:3:4 with yerrorbars notitle linecolor rgb {} pointtype 0", line,
                              colour(names.size() - 1));
       data += line + " << EOD\n";
-      for (choice[plot.x] = 0; choice[plot.x] < entries.size(); ++choice[plot.x]) {
+      for (const std::size_t entry : axis.order()) {
+        choice[plot.x] = entry;
         const std::size_t c = case_of(experiment, choice);
-        data += fmt::format("{} {}\n", choice[plot.x],
+        values.push_back(results.value_of(q, c) / plot.divide_by);
+        data += fmt::format("{:.9g} {}\n", axis.place(entry),
                             experiment.replicates > 1
                                 ? numbers(results.value_of(q, c), results.range_of(q, c), plot.divide_by)
-                                : number(results.value_of(q, c) / plot.divide_by));
+                                : number(values.back()));
       }
       data += "EOD\n";
       choice[plot.x] = 0;
     }
-  const std::size_t step = std::clamp<std::size_t>(480 / entries.size(), 40, 160), legend = width_of(names) + 70;
-  const XLabels labels(entries, step);
-  const std::size_t left = 80, width = std::max(left + step * entries.size() + legend, width_of({plot.title}) + left),
-                    height = std::max<std::size_t>(320, 18 * names.size()) + 40 + labels.room;
+  const NumericRange y(values, plot.y_scale == Plot::Scale::logarithmic);
+  const std::size_t legend = width_of(names) + 70, left = 80,
+                    width = std::max(left + axis.width() + legend, width_of({plot.title}) + left),
+                    height = std::max<std::size_t>(320, 18 * names.size()) + 40 + axis.room();
   return header(plot.file + ".svg", width, height) +
          fmt::format(
              "set title {}\nset ylabel {}\nset key outside right top\nset grid xtics\n"
-             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
-             "set xrange [-0.5:{}.5]\nset offsets 0, 0, graph 0.05, graph 0.05\nset xtics {} {}\n{}",
+             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n{}{}",
              text_constant(plot.title), text_constant(plot.unit), share(left, width), 1 - share(legend, width),
-             share(labels.room, height), entries.size() - 1, labels.rotation, labels_of(entries),
-             plot.logarithmic ? "set logscale y\n" : "") +
+             share(axis.room(), height), axis.commands(),
+             plot.y_scale == Plot::Scale::logarithmic ? y.commands("y") + y.tics("y")
+                                                      : "set offsets 0, 0, graph 0.05, graph 0.05\n") +
          data + drawn + "\n";
 }
 

@@ -45,9 +45,14 @@ std::vector<Asked> asked_in(const Experiment& experiment) {
   for (std::size_t q = 0; q < experiment.quantities.size(); ++q)
     for (const Expression::Reference& reference : experiment.quantities[q].value.references())
       list.push_back({fmt::format("/quantities/{}/value", q), reference.key});
-  for (std::size_t p = 0; p < experiment.plots.size(); ++p)
-    for (std::size_t k = 0; k < experiment.plots[p].keys.size(); ++k)
-      list.push_back({fmt::format("/plot/{}/keys/{}", p, k), experiment.plots[p].keys[k]});
+  for (std::size_t p = 0; p < experiment.plots.size(); ++p) {
+    const Plot& plot = experiment.plots[p];
+    for (std::size_t k = 0; k < plot.keys.size(); ++k)
+      list.push_back({fmt::format("/plot/{}/keys/{}", p, k), plot.keys[k]});
+    for (const auto& [key, figure] : {std::pair("x", &plot.x_figure), std::pair("y", &plot.y_figure)})
+      if (!figure->name.empty() && figure->source == PlottedFigure::Source::report)
+        list.push_back({fmt::format("/plot/{}/{}", p, key), figure->name});
+  }
   return list;
 }
 

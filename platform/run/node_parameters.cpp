@@ -23,13 +23,23 @@ double hand_on_ns(const GpuParameters& gpu) {
   return gpu.kernels.ring.step_ns + static_cast<double>(gpu.cache.latency + gpu.memory.path_latency) / 1000;
 }
 
+/// A load goes to the switch, to all GPUs and back, and its store to the switch and to all GPUs.
+double by_switch_ns(const SystemConfiguration& system, const GpuParameters& gpu) {
+  const Picoseconds there = 2 * system.links.latency + system.topology.switch_latency;
+  return static_cast<double>(3 * there + gpu.cache.latency + gpu.memory.path_latency) / 1000;
+}
+
 /// All GPUs cut a transfer in the same way, for the slowest of them.
 void tell_kernels_of_links(const SystemConfiguration& system, std::vector<GpuParameters>& gpus) {
-  double slowest = 0;
-  for (const GpuParameters& gpu : gpus) slowest = std::max(slowest, hand_on_ns(gpu));
+  double slowest = 0, by_switch = 0;
+  for (const GpuParameters& gpu : gpus) {
+    slowest = std::max(slowest, hand_on_ns(gpu));
+    by_switch = std::max(by_switch, by_switch_ns(system, gpu));
+  }
   for (GpuParameters& gpu : gpus) {
     gpu.compute.link_GBps = system.links.bandwidth_GBps;
     gpu.compute.hand_on_ns = slowest;
+    gpu.compute.by_switch_ns = by_switch;
   }
 }
 

@@ -58,7 +58,8 @@ struct t3_device {
   double vector_elements_per_cycle;     /* vector operations of a compute unit */
   double link_GBps;                     /* of a link; the same on all GPUs. 0: not known */
   double hand_on_ns;                    /* of a workgroup, from a signal to its next store; the same on all GPUs */
-  struct t3_kernel_parameters kernels;  /* tuning of the kernels: the system file's section `kernels` */
+  double by_switch_ns;                 /* from a load by the switch to its data's arrival by it; the same on all GPUs */
+  struct t3_kernel_parameters kernels; /* tuning of the kernels: the system file's section `kernels` */
 };
 
 /* A matrix in registers. Its elements have one type in memory and may have another here, fp32 on one of both sides. */

@@ -11,13 +11,36 @@
 #include "t3/registers/signals.h"
 #include "transfer_blocks.h"
 
-static uint64_t share_begin(const struct t3_transfer_blocks* blocks, uint64_t workgroup, uint64_t workgroups) {
-  return blocks->count * workgroup / workgroups;
+/* A transfer's blocks, and the workgroups, the first ones, that share them. */
+struct shared_blocks {
+  struct t3_transfer_blocks cut;
+  uint64_t workgroups;
+};
+
+/* Workgroups that share sums which the switch loads and stores to all. Loads of N GPUs take the links one way, their
+ * stores the other way. Of T turns the first has no stores and the last no loads, which costs a T-th of the time. With
+ * F blocks in flight about an F-th is lost, as a block is either loaded or stored. Both are least where T and F are the
+ * root of the blocks. But links have to be in use: four times what idle ones have under way is an estimate, as blocks
+ * queue behind others. If those are all blocks, one turn takes them. */
+static uint64_t sharing_sums(const struct t3_wave* wave, const struct t3_transfer_blocks* cut) {
+  const struct t3_collective_arguments* p = wave->arguments;
+  const struct t3_device* device = wave->device;
+  const double under_way = device->by_switch_ns * device->link_GBps / ((double)cut->each * p->gpus);
+  const uint64_t root = t3_square_root(cut->count, UINT32_MAX >> 1), least = 1 + (uint64_t)(4 * under_way);
+  const uint64_t wanted = ((root > least ? root : least) + wave->waves - 1) / wave->waves;
+  return wanted < wave->workgroups && least < cut->count ? wanted : wave->workgroups;
 }
 
-static struct t3_transfer_blocks blocks_of(const struct t3_wave* wave, const struct t3_steps* steps,
-                                           const struct t3_transfer* transfer) {
-  return t3_transfer_blocks_of(steps, transfer, wave->device->kernels.ring.block_bytes);
+static struct shared_blocks blocks_of(const struct t3_wave* wave, const struct t3_steps* steps,
+                                      const struct t3_transfer* transfer) {
+  struct shared_blocks blocks = {t3_transfer_blocks_of(steps, transfer, wave->device->kernels.ring.block_bytes),
+                                 wave->workgroups};
+  if (transfer->sums && transfer->by_switch) blocks.workgroups = sharing_sums(wave, &blocks.cut);
+  return blocks;
+}
+
+static uint64_t share_begin(const struct shared_blocks* blocks, uint64_t workgroup) {
+  return workgroup < blocks->workgroups ? blocks->cut.count * workgroup / blocks->workgroups : blocks->cut.count;
 }
 
 /* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each in turn. */
@@ -30,9 +53,8 @@ static void open_share(const struct t3_wave* wave, const struct t3_steps* steps,
   uint64_t most = 0;
   for (uint32_t i = 0; i < share->step.transfers; ++i) {
     const struct t3_transfer transfer = steps->schedule->transfer(steps, step, i);
-    const struct t3_transfer_blocks blocks = blocks_of(wave, steps, &transfer);
-    const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups) -
-                           share_begin(&blocks, wave->workgroup, wave->workgroups);
+    const struct shared_blocks blocks = blocks_of(wave, steps, &transfer);
+    const uint64_t count = share_begin(&blocks, (uint64_t)wave->workgroup + 1) - share_begin(&blocks, wave->workgroup);
     if (count > most) most = count;
   }
   share->next = 0;
@@ -85,10 +107,10 @@ static void move(struct t3_wave* wave, const struct t3_steps* steps, const struc
 static void move_next(struct t3_wave* wave, const struct t3_steps* steps, uint32_t step, uint64_t next,
                       uint32_t transfers) {
   const struct t3_transfer transfer = steps->schedule->transfer(steps, step, (uint32_t)(next % transfers));
-  const struct t3_transfer_blocks blocks = blocks_of(wave, steps, &transfer);
-  const uint64_t block = share_begin(&blocks, wave->workgroup, wave->workgroups) + next / transfers;
-  if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1, wave->workgroups)) return;
-  const struct t3_access access = t3_transfer_block_of(&blocks, block);
+  const struct shared_blocks blocks = blocks_of(wave, steps, &transfer);
+  const uint64_t block = share_begin(&blocks, wave->workgroup) + next / transfers;
+  if (block >= share_begin(&blocks, (uint64_t)wave->workgroup + 1)) return;
+  const struct t3_access access = t3_transfer_block_of(&blocks.cut, block);
   const struct piece piece = {access, {.rows = access.rows, .columns = access.columns, .element = access.element}};
   move(wave, steps, &transfer, &piece);
 }

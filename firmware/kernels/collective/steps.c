@@ -11,6 +11,18 @@ uint32_t t3_other_gpu(const struct t3_collective_arguments* p, uint32_t number) 
   return t3_other_of(&places, number);
 }
 
+uint32_t t3_square_root(uint64_t square, uint32_t most) {
+  uint32_t low = 0, high = most;
+  while (low < high) {
+    const uint32_t middle = high - (high - low) / 2;
+    if ((uint64_t)middle * middle <= square)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 uint32_t t3_two_steps(const struct t3_steps* s) {
   (void)s;
   return 2;

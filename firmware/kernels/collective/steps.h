@@ -127,6 +127,9 @@ struct t3_transfer t3_part_of(const struct t3_steps* steps, uint32_t from, uint3
 struct t3_transfer t3_addend_for(const struct t3_steps* steps, uint32_t number);
 struct t3_transfer t3_sum_of_chunk(const struct t3_steps* steps);
 
+/* The largest number, up to `most`, whose square is at most this. */
+uint32_t t3_square_root(uint64_t square, uint32_t most);
+
 /* Numbers of steps, for a schedule. */
 uint32_t t3_two_steps(const struct t3_steps* steps);
 uint32_t t3_three_steps(const struct t3_steps* steps);

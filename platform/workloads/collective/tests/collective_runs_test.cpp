@@ -1,7 +1,6 @@
 // Collective operations alone: every element of every GPU, what links carry and how long it takes at least.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 
 #include "hardware/topologies.h"
 #include "io/input_error.h"
@@ -212,16 +211,23 @@ TEST_CASE("the pieces of a broadcast round a ring share no DRAM access") {
 
 // Workgroups that have no block of a piece still signal, which the links of 4 GB/s carry.
 TEST_CASE("a broadcast round a ring is not slower with more compute units") {
-  const std::uint64_t elements = GENERATE(std::uint64_t{1} << 12, std::uint64_t{1} << 15, std::uint64_t{1} << 17);
-  double fastest = std::numeric_limits<double>::max();
-  for (const char* units : {"2", "4", "8", "16", "32"}) {
-    const double time = right_run({T3_BROADCAST, T3_RING}, elements, "fp16", 4,
-                                  {"data=timing-only", std::string("system.compute.compute_units=") + units})
-                            .time("collective");
-    CAPTURE(elements, units, time, fastest);
-    CHECK(time <= fastest * 1.02);
-    fastest = std::min(fastest, time);
-  }
+  for (const std::uint64_t bytes : {1u << 13, 1u << 16, 1u << 18})
+    check_more_units_not_slower(collective({T3_BROADCAST, T3_RING}, bytes, "fp16", 4), "collective", 0.02);
+}
+
+// One signal of each of 32 workgroups takes a link 16 ns.
+TEST_CASE("collectives are not slower with more compute units") {
+  const auto check = [](const Operation& operation, const std::string& topology) {
+    INFO(t3vp::name_of(operation.first) << ' ' << t3vp::name_of(operation.second));
+    for (const std::uint64_t bytes : {1u << 16, 1u << 18})
+      check_more_units_not_slower(collective(operation, bytes, "fp16", 4) + Settings{topology}, "collective", 0.01,
+                                  {2, 8, 32});
+  };
+  for (const Operation& operation : all_operations())
+    if (operation != Operation{T3_BROADCAST, T3_RING})
+      check(operation, operation.second == T3_RING ? "system.links.topology=ring" : joined);
+  for (const Operation& operation : operations_in_network()) check(operation, reducing);
+  for (const Operation& operation : hierarchical_operations()) check(operation, nodes(2));
 }
 
 // Handing a piece on takes a load's latency of 100 ns and the step. The best number of pieces takes

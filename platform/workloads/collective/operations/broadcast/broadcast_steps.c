@@ -5,19 +5,6 @@
 
 static bool is_root(const struct t3_steps* s) { return t3_own_gpu(s) == 0; }
 
-/* The number whose square is at most this, up to `most`. */
-static uint32_t square_root(uint64_t square, uint32_t most) {
-  uint32_t low = 0, high = most;
-  while (low < high) {
-    const uint32_t middle = high - (high - low) / 2;
-    if ((uint64_t)middle * middle <= square)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
 /* The last of N GPUs has piece P - 1 after P + N - 2 steps. Each takes the link the time of B / P + h bytes: a piece of
  * the buffer B, and what handing it on costs. (P + N - 2) (B / P + h) is least where P^2 = (N - 2) B / h. The number of
  * workgroups plays no part, as they share each piece. */
@@ -25,7 +12,7 @@ static uint32_t pieces_of_ring(const struct t3_steps* s) {
   const uint64_t bytes = t3_bytes_of_elements(s, s->collective.elements), blocks = bytes / s->handing_on.block_bytes;
   const uint32_t most = blocks < T3_COLLECTIVE_PIECES_MAX ? (uint32_t)blocks : T3_COLLECTIVE_PIECES_MAX;
   if (s->handing_on.bytes == 0) return most == 0 ? 1 : most;
-  const uint32_t pieces = square_root((t3_gpus_of(s) - 2) * bytes / s->handing_on.bytes, most);
+  const uint32_t pieces = t3_square_root((t3_gpus_of(s) - 2) * bytes / s->handing_on.bytes, most);
   return pieces == 0 ? 1 : pieces;
 }
 
