@@ -214,7 +214,9 @@ void add_validate(CLI::App& app, Commands& commands) {
       ->type_name("")
       ->required()
       ->check(CLI::IsMember({"h200"}));
-  validate->add_option("--data", command.data, "Folder of gemm.csv, collectives.csv or both")
+  validate
+      ->add_option("--data", command.data,
+                   "Folder of gemm.csv, collectives.csv and embedding_all_to_all.csv, or some of them")
       ->type_name("FOLDER")
       ->required();
   validate->add_option("--out", command.out, "Folder for MACHINE.csv and the runs; default: out/MACHINE")
@@ -243,7 +245,7 @@ void add_check(CLI::App& app, Commands& commands) {
       ->required();
   add_settings(check, commands.settings_to_check, "Change a key of the run or memory file before the check");
   add_in_process(check);
-  add_exit_codes(check, commands, {"The file is valid.", "The output could not be written."});
+  add_exit_codes(check, commands, {"The file is valid.", "A library that the file names failed while it was closed."});
 }
 
 }  // namespace

@@ -58,12 +58,12 @@ def sources():
 
 
 def compare_messages(text):
-    titles = ("Bad input", "Failed runs", "Limits", "Crashes", "The machine")
+    titles = ("Bad input", "Failed runs", "Register scripts", "Limits", "Crashes", "The machine")
     messages = set().union(*(rows(title) for title in titles))
     for message in sorted(messages):
-        for part in message.split("…"):
-            words = re.sub(r"^(found|expected) ", "", part.strip(" :,;")).strip()
-            if words not in ("", "found", "expected") and words not in text:
+        for part in re.split(r"…|\bfound\b|\bexpected\b", message):
+            words = part.strip(" :,;")
+            if words not in text:
                 FAULTS.append(f"{message}: {words!r} is in no source")
     kinds = set(re.findall(r'"GPU \{\} ((?:firmware [a-z]+|error log|compute units|[A-Za-z]+:)(?=[ :]))', text))
     for kind in sorted(kinds):
