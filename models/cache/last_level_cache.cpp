@@ -348,7 +348,7 @@ std::uint64_t LastLevelCache::dirty_bytes(std::uint64_t address, const Shape& sh
 
 void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-  visit("hits", "sectors", "loads served by the cache or by a fill under way", number(asked_ - misses_));
+  visit("hits", "sectors", "loads served by the cache or by a fill in flight", number(asked_ - misses_));
   visit("misses", "sectors", "loads that had to be filled", number(misses_));
   visit("stores", "sectors", "cached stores", number(written_));
   visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
