@@ -24,13 +24,19 @@ fs::path folder_of(const fs::path& out, std::size_t replicate) {
   return out / "replicates" / std::to_string(replicate);
 }
 
+/// Of a replicate, so that runs of neighbouring first seeds share none: the golden ratio spreads them over all seeds.
+std::uint64_t seed_of(std::uint64_t first, std::uint64_t replicate) {
+  constexpr std::uint64_t largest = (std::uint64_t{1} << 53) - 1, step = 0x9E3779B97F4A7C15;
+  return (first + replicate * step) & largest;
+}
+
 Jitter first_jitter(const RunConfiguration& configuration) { return configuration.jitter.value_or(Jitter{}); }
 
 ChildRun prepare(const RunConfiguration& configuration, std::size_t replicate, const fs::path& folder) {
   const Jitter jitter = first_jitter(configuration);
   nlohmann::json run = configuration.resolved;
   run["jitter"] = {
-      {"seed", jitter.seed + replicate}, {"launch_ns", jitter.launch_ns}, {"latency_ns", jitter.latency_ns}};
+      {"seed", seed_of(jitter.seed, replicate)}, {"launch_ns", jitter.launch_ns}, {"latency_ns", jitter.latency_ns}};
   prepare_folder(folder);
   write_text(folder / "run.json", run.dump(2) + "\n");
   return {{"run", (folder / "run.json").string(), "--out", folder.string()}, folder / "log.txt"};

@@ -60,7 +60,17 @@ const ExperimentAxis* replaced_axis(const Experiment& experiment, const std::str
   return found == experiment.axes.end() ? nullptr : &*found;
 }
 
+/// A key has one value in a case.
+void require_one_value(const Document& document, const ExperimentCase& one) {
+  std::set<std::string> keys;
+  for (const std::string& setting : one.settings)
+    if (const std::string key = fmt::format("{}", fmt::join(parse_override(setting).path, "."));
+        !keys.insert(key).second)
+      document.reject(one.pointer, in_short(key) + " twice in case " + in_short(one.name), "one value of each key");
+}
+
 void keep_axes(const Document& document, const Experiment& experiment) {
+  for (const ExperimentCase& one : experiment.cases) require_one_value(document, one);
   for (const std::string& setting : experiment.settings)
     if (const ExperimentAxis* const axis = replaced_axis(experiment, setting))
       throw InputError("--set", in_short(setting),

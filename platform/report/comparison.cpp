@@ -127,6 +127,8 @@ std::vector<Difference> largest(const std::vector<Difference>& differences, std:
 std::string warning_of_totals(const json& first, const json& second) {
   std::vector<std::string> reasons;
   add_workload(first, second, reasons);
+  if (first.value("gpus", json()) != second.value("gpus", json()))
+    reasons.push_back(fmt::format("{} and {} GPUs", first.value("gpus", 0), second.value("gpus", 0)));
   add_one_sided(reduces(first), reduces(second), "has a reduce-scatter", reasons);
   add_one_sided(gathers(first), gathers(second), "has an all-gather", reasons);
   const auto isolated = [](const json& report) { return report.value("isolated_phases", false); };

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "report/phases.h"
+
 namespace t3vp {
 namespace {
 
@@ -14,7 +16,7 @@ using nlohmann::ordered_json;
 
 constexpr double least_stall = 0.1;        // of the total
 constexpr double least_queueing = 0.05;    // of the total, where links are
-constexpr double most_utilization = 0.75;  // busy at most
+constexpr double most_utilization = 0.67;  // busy at most
 constexpr double least_aged = 0.1;         // of the communication stream's accesses
 constexpr double least_spread = 0.01;      // of the median
 
@@ -49,16 +51,23 @@ void warn_of_stalls(const ordered_json& report, double total, std::vector<Warnin
   const double share = link->at("credit_stall_ns").get<double>() / total;
   if (share < least_stall) return;
   list.push_back({"links.credit_stall_ns",
-                  fmt::format("{} stood still for {:.0f}% of the total because its receiver had no room: memory there "
-                              "or several senders at a time decide, and a faster GPU or link may even be slower",
+                  fmt::format("{} stood still for {:.0f}% of the total because its receiver had no room: its "
+                              "links.receive_buffer_KiB is less than bandwidth x round trip, its memory is slower "
+                              "than the link, or several senders meet there",
                               text_of_link(*link), 100 * share)});
 }
 
-/// Tiles end together and their stores meet at a link that has nothing to do before and after (incast). A slower GPU or
-/// memory spreads them.
+bool has_fused_phase(const ordered_json& report) {
+  const ordered_json& times = report.at("time_ns");
+  return times.contains(phases::fused) && times.at(phases::fused).is_number();
+}
+
+/// Tiles of a fused GEMM end together, and their stores meet at a link that has nothing to do before and after
+/// (incast). A slower GPU or memory spreads them. Where the receiver has no room they wait for that.
 void warn_of_bursts(const ordered_json& report, double total, std::vector<Warning>& list) {
   const ordered_json* const link = worst_link(report, "queueing_ns");
-  if (link == nullptr) return;
+  if (link == nullptr || !has_fused_phase(report)) return;
+  if (worst_link(report, "credit_stall_ns")->at("credit_stall_ns").get<double>() >= least_stall * total) return;
   const double waited = link->at("queueing_ns").get<double>() / total, busy = link->at("utilization").get<double>();
   if (waited < least_queueing || busy > most_utilization) return;
   list.push_back({"links.queueing_ns",

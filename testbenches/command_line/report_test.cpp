@@ -197,9 +197,15 @@ TEST_CASE("a report warns of what surprises, with the figure that shows it, and 
   link.queueing_ns = 150;
   CHECK(metrics_of(result) == Metrics{"links.queueing_ns"});
   CHECK_THAT(result_table(report_of(result)), Catch::Contains("one waits 5.0% of the total"));
-  link.utilization = 0.76;  // then the link is what decides
+  link.utilization = 0.68;  // then the link is what decides
   CHECK(metrics_of(result).empty());
   link.utilization = 0.5;
+  result.time_ns.phases = {{"collective", 3000}};  // no tiles
+  CHECK(metrics_of(result).empty());
+  result.time_ns.phases = good_result().time_ns.phases;
+  link.credit_stall_ns = 300;  // then stores wait for room
+  CHECK(metrics_of(result) == Metrics{"links.credit_stall_ns"});
+  link.credit_stall_ns = 0;
   link.queueing_ns = 149;
   CHECK(metrics_of(result).empty());
 
@@ -304,7 +310,8 @@ TEST_CASE("the summary of isolated phases says that their total is no bound, and
   const Folder folder;
   CHECK_NOTHROW(read_report(folder.write("report.json", report)));
   report.at("time_ns")["setup"] = 14420;
-  CHECK_THAT(overview_table({report, report}, {"t3", "t3"}), Catch::Contains("setup us") && Catch::Contains("     14.42"));
+  CHECK_THAT(overview_table({report, report}, {"t3", "t3"}),
+             Catch::Contains("setup us") && Catch::Contains("     14.42"));
 }
 
 TEST_CASE("a report is replaced in one step and leaves no partial file") {

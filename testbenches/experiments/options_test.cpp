@@ -69,6 +69,10 @@ TEST_CASE("neither a setting nor a method replaces the values of an axis") {
   files.write("experiment.json", content);
   for (const char* setting : {"workload.gemm.k=128", R"(workload.gemm={"m": 128, "n": 128, "k": 64})"})
     require_refusal(files.run("results", {"--set", setting}), "--set");
+  json twice = content;
+  twice["cross"].push_back({{"key", "workload.gemm.k"}, {"values", {96, 128}}});
+  files.write("experiment.json", twice);
+  require_refusal(files.run("results"), (files / "experiment.json: /cross/2").string());
   content["methods"] = json::array({{{"name", "deep"}, {"method", "t3"}, {"set", {{"workload.gemm.k", 128}}}}});
   files.write("experiment.json", content);
   require_refusal(files.run("results"), (files / "experiment.json: /methods/0").string());
