@@ -60,17 +60,17 @@ const ExperimentAxis* replaced_axis(const Experiment& experiment, const std::str
   return found == experiment.axes.end() ? nullptr : &*found;
 }
 
-/// A key has one value in a case.
-void require_one_value(const Document& document, const ExperimentCase& one) {
-  std::set<std::string> keys;
-  for (const std::string& setting : one.settings)
-    if (const std::string key = fmt::format("{}", fmt::join(parse_override(setting).path, "."));
-        !keys.insert(key).second)
-      document.reject(one.pointer, in_short(key) + " twice in case " + in_short(one.name), "one value of each key");
+/// Lists of cases may change what earlier ones say. An axis of one key may not: its values would be false.
+void require_one_value(const Document& document, const Experiment& experiment, const ExperimentCase& one) {
+  for (const ExperimentAxis& axis : experiment.axes) {
+    const auto is_of_axis = [&](const std::string& setting) { return setting.rfind(axis.key + "=", 0) == 0; };
+    if (!axis.key.empty() && std::count_if(one.settings.begin(), one.settings.end(), is_of_axis) > 1)
+      document.reject(one.pointer, in_short(axis.key) + " twice in case " + in_short(one.name), "one value of it");
+  }
 }
 
 void keep_axes(const Document& document, const Experiment& experiment) {
-  for (const ExperimentCase& one : experiment.cases) require_one_value(document, one);
+  for (const ExperimentCase& one : experiment.cases) require_one_value(document, experiment, one);
   for (const std::string& setting : experiment.settings)
     if (const ExperimentAxis* const axis = replaced_axis(experiment, setting))
       throw InputError("--set", in_short(setting),

@@ -1,6 +1,7 @@
 // Runs with jitter, the spread of replicates, and what compare makes of it.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "command_line/program.h"
 #include "report/replicates.h"
@@ -103,16 +104,23 @@ TEST_CASE("a seed of the jitter gives the same report again, another one another
   CHECK(report_of(files, {R"(jitter={"seed": 1, "launch_ns": 0, "latency_ns": 0})"}) == plain);
 }
 
-TEST_CASE("replicates are the runs with the next seeds, the first without jitter") {
+std::vector<std::uint64_t> seeds_of_replicates(const ValidFiles& files, int count) {
+  std::vector<std::uint64_t> seeds;
+  for (int i = 1; i < count; ++i)
+    seeds.push_back(json_of(files / ("out/replicates/" + std::to_string(i) + "/run.json")).at("jitter").at("seed"));
+  return seeds;
+}
+
+TEST_CASE("replicates are runs with other seeds, the first without jitter") {
   const ValidFiles files;
   const json plain = report_of(files, {});
-  std::vector<double> expected{total(plain)};
-  for (const char* seed : {"jitter.seed=1", "jitter.seed=2", "jitter.seed=3"})
-    expected.push_back(total(report_of(files, {seed})));
   json report = report_of(files, {}, {"--replicates", "4"});
   CHECK(report.at("replicates").at("count") == 4);
+  std::vector<double> expected{total(plain)};
+  CHECK(total(json_of(files / "out/replicates/3/report.json")) == values(report)[3]);
+  for (const std::uint64_t seed : seeds_of_replicates(files, 4))
+    expected.push_back(total(report_of(files, {"jitter.seed=" + std::to_string(seed)})));
   CHECK(values(report) == expected);
-  CHECK(total(json_of(files / "out/replicates/3/report.json")) == expected[3]);
   report.erase("replicates");
   report.erase("warnings");
   json without = plain;
@@ -121,9 +129,17 @@ TEST_CASE("replicates are the runs with the next seeds, the first without jitter
 
   CHECK_FALSE(report_of(files, {}, {"--replicates", "1"}).contains("replicates"));
   CHECK_FALSE(std::filesystem::exists(files / "out/replicates"));  // those of before are gone
-  expected.erase(expected.begin());
-  expected.pop_back();
-  CHECK(values(report_of(files, {"jitter.seed=1"}, {"--replicates", "2"})) == expected);
+}
+
+TEST_CASE("replicates of neighbouring seeds share no run, and every seed has some") {
+  const ValidFiles files;
+  std::set<std::uint64_t> seeds;
+  for (const char* first : {"0", "1", "2", "9007199254740992"}) {
+    report_of(files, {std::string("jitter.seed=") + first}, {"--replicates", "3"});
+    for (const std::uint64_t seed : seeds_of_replicates(files, 3)) seeds.insert(seed);
+  }
+  CHECK(seeds.size() >= 6);
+  CHECK(*seeds.rbegin() <= 9007199254740992);
 }
 
 TEST_CASE("the summary has median and spread beside the times") {

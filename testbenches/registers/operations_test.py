@@ -21,7 +21,7 @@ PROGRAM = """
 #include <stdio.h>
 #include "t3/collective_staging.h"
 int main(void) {
-  struct t3_collective c = {T3_ADD_UP, T3_RING, T3_FP16, 10, 0, 0, {0, 0}, {0, 0, 0}, {0, 0, 0, 0, 0, 0, T3_FP16}};
+  struct t3_collective c = {T3_ADD_UP, T3_RING, T3_FP16, 10, 0, 0, {0, 0}, {0, 0, 0}, {{0, 0, 0, 0, 0, 0, T3_FP16}, 0}};
   enum t3_collective_op parts[2];
   const uint32_t ring = t3_collective_parts(&c, parts);
   printf("%u %d %d %u\\n", ring, (int)parts[0], (int)parts[1], (unsigned)t3_staging_bytes(&c, 4));

@@ -66,7 +66,9 @@ TEST_CASE("every GPU has static variables of its own") {
 }
 
 TEST_CASE("a program of a library may call those of the platform and is checked like them") {
-  const json gemm = {{"gpus", 4}, {"workload", {{"gemm", {{"m", 128}, {"n", 128}, {"k", 32}}}}}};
+  const json gemm = {{"gpus", 4},
+                     {"collectives", {{"algorithm", "ring"}}},
+                     {"workload", {{"gemm", {{"m", 128}, {"n", 128}, {"k", 32}}}}}};
   const OutsideRun outside(library("guests") + ":wrapped", gemm);
   OutsideRun inside("fused", gemm);
   REQUIRE(outside.run().exit_code == 0);
