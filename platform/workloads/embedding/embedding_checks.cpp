@@ -11,6 +11,7 @@
 #include "workloads/shared/tile_choice.h"
 
 namespace t3vp {
+
 /// A bag's loads wait for each other: where it begins, numbers, then rows. Its result leaves, and is counted.
 PoolingTimes EmbeddingWorkload::pooling_times(const RunSettings& settings) const {
   const GpuParameters& gpu = settings.system;
