@@ -1,6 +1,6 @@
 # Firmware for RISC-V cores, by a cross compiler that is not this build's own: libt3_riscv.a, which firmware is linked with,
 # t3vp-firmware.elf, the image of all programs that the platform comes with, and t3-riscv.options, the compiler's options for
-# firmware of one's own (docs/riscv-firmware.md).
+# firmware of one's own (docs/guides/riscv.md).
 set(T3VP_RISCV_FIRMWARE AUTO CACHE STRING "Build firmware for RISC-V cores: ON, OFF, or AUTO, where the compiler is found")
 find_program(T3VP_RISCV_GCC riscv64-unknown-elf-gcc)
 find_program(T3VP_RISCV_AR riscv64-unknown-elf-ar)

@@ -12,7 +12,7 @@
  * The GPU's own last-level cache is not theirs to care for: t3_flush_cache().
  *
  * Width. A platform that has no 64-bit accesses makes two of 32 bits, the low half first, with interrupts held off
- * (docs/registers.md). Another GPU's registers take whole accesses only.
+ * (docs/reference/registers.md). Another GPU's registers take whole accesses only.
  *
  * Floats. A program begins in the host's standard floating-point environment (rounding mode, denormal numbers,
  * exceptions), whatever its library's constructors have made of it; so do its handlers of interrupts and what writes

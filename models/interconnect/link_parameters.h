@@ -1,4 +1,4 @@
-// Free parameters of the links. Those of the system file: links.parameters.json. Their sources: docs/timing.md.
+// Free parameters of the links. Those of the system file: links.parameters.json. Their sources: docs/models/timing.md.
 #pragma once
 
 #include <cstdint>

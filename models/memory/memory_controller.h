@@ -8,7 +8,7 @@
 //
 // The controller looks ahead: it simulates slices of lookahead() at once, so a request must be sent at least that long
 // before it arrives. The path latency of every initiator of the GPU is that long; one that arrives earlier is
-// taken with the next slice (docs/timing.md).
+// taken with the next slice (docs/models/timing.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Free parameters of the NIC and of the wire between NICs. Those of the system file: *.parameters.json. Their sources:
-// docs/timing.md.
+// docs/models/timing.md.
 #pragma once
 
 #include <cstdint>

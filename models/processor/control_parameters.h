@@ -1,4 +1,4 @@
-// Free parameters of the control path. Those of the system file: *.parameters.json. Their sources: docs/timing.md.
+// Free parameters of the control path. Those of the system file: *.parameters.json. Their sources: docs/models/timing.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The one order in which blocks run at a simulated time (docs/timing.md, Order).
+// The one order in which blocks run at a simulated time (docs/models/timing.md, Order).
 //
 // SystemC runs the processes of one time in an order of its own, which changes with everything else that waits: with
 // the quantum, for instance. Blocks of the data path therefore have no processes. Each has activities, and one agenda

@@ -1,5 +1,5 @@
 // What travels on the data path: pooled generic payloads with a mandatory extension, in two phases. This is the
-// contract; docs/protocol.md says it at length with its reasons, protocol_checker.h watches it.
+// contract; docs/models/protocol.md says it at length with its reasons, protocol_checker.h watches it.
 //
 //   initiator -> target   nb_transport_fw(BEGIN_REQ, delay)   the request reaches the target after `delay`
 //   target -> initiator   nb_transport_bw(END_REQ, delay)     a store or update is taken: it needs its sender's place

@@ -1,4 +1,4 @@
-// What a register description says, as constants: the generated headers fill these in, docs/registers.md prints the
+// What a register description says, as constants: the generated headers fill these in, docs/reference/registers.md prints the
 // same.
 #pragma once
 

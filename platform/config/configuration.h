@@ -16,7 +16,7 @@
 
 namespace t3vp {
 
-/// When to give a run up; docs/for-architects.md.
+/// When to give a run up; docs/guides/running.md.
 struct Limits {
   std::optional<double> simulated_ms, wall_s;
   double firmware_s = 30;  ///< host time that firmware may compute between two calls of the HAL

@@ -14,7 +14,7 @@ struct MemoryPart {
   double bytes = 0;  ///< of all GPUs
 };
 
-/// An estimate that is rather too high than too low; docs/performance.md has the formula.
+/// An estimate that is rather too high than too low; docs/developing/performance.md has the formula.
 std::vector<MemoryPart> memory_need(const RunConfiguration& configuration);
 
 /// Bytes that this process can still have: of the machine's memory and swap what is free, of its control groups and its

@@ -1,4 +1,4 @@
-// Files of times that were measured on real GPUs, and the runs that predict them (docs/validation-h200.md).
+// Files of times that were measured on real GPUs, and the runs that predict them (docs/validation/h200.md).
 #pragma once
 
 #include <filesystem>

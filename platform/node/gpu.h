@@ -1,4 +1,4 @@
-// One GPU: the blocks and how their sockets are joined (docs/architecture.md shows it as a picture).
+// One GPU: the blocks and how their sockets are joined (docs/models/architecture.md shows it as a picture).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // What a reader of a report should know before he trusts its total: physics that surprises, with the metric that shows
-// it. docs/for-architects.md explains each under "Warnings".
+// it. docs/guides/running.md explains each under "Warnings".
 #pragma once
 
 #include <nlohmann/json.hpp>

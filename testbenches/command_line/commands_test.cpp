@@ -226,7 +226,7 @@ TEST_CASE(
 TEST_CASE("registers prints the reference of every block") {
   const Outcome outcome = run_program({"registers"});
   CHECK(outcome.exit_code == 0);
-  CHECK(outcome.out == text_of(T3VP_SOURCE_DIR "/docs/registers.md"));
+  CHECK(outcome.out == text_of(T3VP_SOURCE_DIR "/docs/reference/registers.md"));
   CHECK_THAT(outcome.out, Catch::Contains("tracker") && Catch::Contains("dma"));
 }
 

@@ -42,23 +42,23 @@ def first_column(text, begin, end):
 
 
 def main():
-    architects, collectives, verification = page("for-architects.md"), page("collectives.md"), page("for-verification-engineers.md")
+    architects, collectives, verification = page("guides/running.md"), page("models/collectives.md"), page("guides/verification.md")
     run, nic = schema("run"), schema("system")["nic"]["properties"]
     workload, workloads = run["workload"]["properties"], row(architects, "workload")
     for name in ("gemm", "embedding", "gemv", "experts", "collective"):
-        compare(f"for-architects.md, {name}", keys_of(workloads, name), workload[name]["properties"])
-    compare("for-architects.md, workload", [key for key in workload if f'"{key}"' in workloads or f"`{key}`" in workloads], workload)
+        compare(f"running.md, {name}", keys_of(workloads, name), workload[name]["properties"])
+    compare("running.md, workload", [key for key in workload if f'"{key}"' in workloads or f"`{key}`" in workloads], workload)
     fused = workload["fused"]["enum"]
-    compare("for-architects.md, fused", [value for value in fused if f"`{value}`" in workloads], fused)
+    compare("running.md, fused", [value for value in fused if f"`{value}`" in workloads], fused)
     compare("collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
     for key in ("method", "mca_scope", "data", "operands", "simulate", "check"):
         values = [value for value in run[key]["enum"] if f"`{value}`" in row(architects, key)]
-        compare(f"for-architects.md, {key}", values, run[key]["enum"])
+        compare(f"running.md, {key}", values, run[key]["enum"])
     limits = re.findall(r"^\| `limits\.(\w+)`", architects, re.MULTILINE)
-    compare("for-architects.md, limits", limits, run["limits"]["properties"])
-    compare("for-architects.md, system.nic", re.findall(r'"(\w+)": ', re.search(r'"nic": \{(.*?)\}', architects).group(1)), nic)
+    compare("running.md, limits", limits, run["limits"]["properties"])
+    compare("running.md, system.nic", re.findall(r'"(\w+)": ', re.search(r'"nic": \{(.*?)\}', architects).group(1)), nic)
     faults = re.findall(r'^\| `\{"(\w+)"', verification, re.MULTILINE)
-    compare("for-verification-engineers.md, inject", faults, run["inject"]["properties"])
+    compare("verification.md, inject", faults, run["inject"]["properties"])
     if WRONG:
         sys.exit("\n".join(WRONG))
 

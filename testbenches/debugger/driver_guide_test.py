@@ -1,4 +1,4 @@
-"""Does what docs/driver-guide.md says, and compares its table of error codes with the description that they are generated from.
+"""Does what docs/tutorials/first-registers.md says, and compares its table of error codes with the description that they are generated from.
 
   driver_guide_test.py SOURCE_DIRECTORY BINARY_DIRECTORY
 
@@ -32,7 +32,7 @@ def compare_codes(page):
     assert [row[:3] for row in rows] == expected, "the table of error codes is not that of status.enumeration.json"
 
 
-page = (SOURCE / "docs/driver-guide.md").read_text(encoding="utf-8")
+page = (SOURCE / "docs/tutorials/first-registers.md").read_text(encoding="utf-8")
 compare_codes(page)
 require_tools(GDB, COMPILER)
 require((BINARY / "t3vp-firmware.elf").exists(), "t3vp-firmware.elf")

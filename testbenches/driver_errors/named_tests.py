@@ -1,4 +1,4 @@
-"""Each row of the NIC's table in docs/for-driver-developers.md names a test, in its last column, that there is.
+"""Each row of the NIC's table in docs/guides/drivers/programs-and-kernels.md names a test, in its last column, that there is.
 
   named_tests.py SOURCE_DIRECTORY TEST_BINARY
 """
@@ -15,7 +15,7 @@ def rows(page):
 
 
 def main():
-    page = (pathlib.Path(SOURCE) / "docs/for-driver-developers.md").read_text(encoding="utf-8")
+    page = (pathlib.Path(SOURCE) / "docs/guides/drivers/programs-and-kernels.md").read_text(encoding="utf-8")
     tests = subprocess.run([BINARY, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout.splitlines()
     named = [row[-1] for row in rows(page)]
     unknown = [name for name in named if name not in tests]

@@ -1,4 +1,4 @@
-"""Random pairs of runs against the laws of docs/laws.md.
+"""Random pairs of runs against the laws of docs/validation/laws.md.
 
   check_laws.py T3VP SOURCE_DIRECTORY [--pairs N] [--seed N] [--pair I] [--jobs N] [--progress]
 

@@ -159,7 +159,7 @@ class Exceptions(unittest.TestCase):
             self.assertGreater(len(entry["cause"]), 40)
 
     def test_the_page_lists_laws_and_exceptions(self):
-        text = (FakeMachine().root / "docs/laws.md").read_text()
+        text = (FakeMachine().root / "docs/validation/laws.md").read_text()
         for part in page.parts():
             self.assertIn(f"\n{part}\n", text)
         self.assertEqual(text.count("\n**`"), len(exceptions.read()))

@@ -32,7 +32,7 @@ def is_joined(run):
 
 
 def in_network_figures(run, report):
-    """Of each chunk every GPU sends what it has and the owner the result, which all get (docs/collectives.md)."""
+    """Of each chunk every GPU sends what it has and the owner the result, which all get (docs/models/collectives.md)."""
     collective, gpus = run["workload"]["collective"], run["gpus"]
     size = collective["bytes"]
     sums = size if collective["op"] in ("reduce-scatter", "all-reduce") else 0

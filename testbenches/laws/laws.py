@@ -110,7 +110,7 @@ class LargerNotFaster(Law):
 class QuantumFree(Law):
     name, kinds = "quantum-free", ("quantum",)
     says = "The whole report, without `host` and `config_hash`, is the same at any quantum."
-    why = "The quantum is the step of the firmware, and no part of the machine ([timing.md](timing.md), Order)."
+    why = "The quantum is the step of the firmware, and no part of the machine ([timing.md](../models/timing.md), Order)."
 
     def violation(self, run, change, first, second):
         return difference(self, first, second, ("host", "config_hash"))
@@ -150,7 +150,7 @@ class MirrorAgrees(Law):
     tolerance = 0.03
     says = "One GPU that stands for all takes as long as all."
     why = ("3% and the latency of the longest route, by which GPUs leave a barrier behind each other "
-           "([collectives.md](collectives.md)). Only where `simulate: mirror` is allowed.")
+           "([collectives.md](../models/collectives.md)). Only where `simulate: mirror` is allowed.")
 
     def violation(self, run, change, first, second):
         excess = beyond_latency(change, first, second)

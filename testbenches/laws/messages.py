@@ -1,4 +1,4 @@
-"""Who sends how many bytes to whom, as docs/collectives.md and docs/gpu-initiated.md say of each algorithm."""
+"""Who sends how many bytes to whom, as docs/models/collectives.md and docs/models/gpu-initiated.md say of each algorithm."""
 from collections import Counter
 
 from random_runs import kind_of, product

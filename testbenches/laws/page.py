@@ -1,4 +1,4 @@
-"""The parts of docs/laws.md that follow from the code and from accepted_exceptions.json. Run it to print them."""
+"""The parts of docs/validation/laws.md that follow from the code and from accepted_exceptions.json. Run it to print them."""
 import textwrap
 
 import exceptions

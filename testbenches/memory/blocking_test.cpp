@@ -69,7 +69,7 @@ TEST_CASE("others see a store at most one slice before it arrives and always whe
     bench.settle();
     REQUIRE(answer.at >= answer.arrival);
   }
-  REQUIRE(ahead);  // what docs/protocol.md warns of does happen
+  REQUIRE(ahead);  // what docs/models/protocol.md warns of does happen
 }
 
 }  // namespace t3vp::test::blocking_test

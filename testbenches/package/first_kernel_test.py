@@ -1,4 +1,4 @@
-"""Does what docs/your-first-kernel.md says.
+"""Does what docs/tutorials/first-kernel.md says.
 
   first_kernel_test.py SOURCE_DIRECTORY BINARY_DIRECTORY
 """
@@ -20,4 +20,4 @@ def check(reader):
         sys.exit("the report has no time of the phase, or wrong results")
 
 
-how_to.read("your-first-kernel.md", check)
+how_to.read("tutorials/first-kernel.md", check)

@@ -1,8 +1,8 @@
 """Does what a page of docs says, in a home folder of its own.
 
-A block of "```sh" is run, one after the other in the same place; "```<language> <file>" is written there, or appended
-when the page has begun that file; "```<language> firmware/<file>" or "platform/<file>" is a part of that file of the project; each line of a
-"```text" is in what the block of commands before it has printed.
+The blocks of "```sh" run one after the other in the same place. A block whose line above ends with a file's name and a
+colon ("`file.c`:") is written to that file, or appended where the page has begun it. A block of "`firmware/<file>`:" or
+"`platform/<file>`:" is part of that file of the project. Each line of a "```text" is in the output of the commands before it.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 SOURCE, BINARY = (pathlib.Path(argument) for argument in sys.argv[1:3])
-BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?:`([^`\s]+)`:\n\n?)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Reader:
@@ -44,11 +44,13 @@ class Reader:
             self.missing.append(f"of {file}:\n{text}")
 
     def follow(self, page):
-        for language, file, text in BLOCK.findall(page):
+        for file, language, text in BLOCK.findall(page):
             if language == "sh":
                 self.run(text)
             elif language == "text":
                 self.compare(text)
+            elif not file:
+                sys.exit(f"no line above this block of {language} names its file:\n{text}")
             elif file.startswith(("firmware/", "platform/")):
                 self.find(file, text)
             else:

@@ -1,4 +1,4 @@
-"""Does what docs/from-queue-pair-to-fused-kernel.md says.
+"""Does what docs/tutorials/first-nic.md says.
 
   queue_pair_test.py SOURCE_DIRECTORY BINARY_DIRECTORY
 """
@@ -20,4 +20,4 @@ def check(reader):
         sys.exit(f"GPU 0 has sent {statistic(report, 'gpu0.nic.payload')} bytes, not each row and flag once")
 
 
-how_to.read("from-queue-pair-to-fused-kernel.md", check)
+how_to.read("tutorials/first-nic.md", check)

@@ -1,4 +1,4 @@
-"""Does what docs/testing-firmware.md says.
+"""Does what docs/guides/drivers/testing-firmware.md says.
 
   testing_firmware_test.py SOURCE_DIRECTORY BINARY_DIRECTORY
 
@@ -18,4 +18,4 @@ if missing or not pathlib.Path(sys.argv[2], "t3vp-firmware.elf").exists():
     print(f"NOT RUN: {' and '.join(missing) or 't3vp-firmware.elf'} not found")
     sys.exit(1 if os.environ.get("T3VP_ALL_TESTS") else 77)
 
-how_to.read("testing-firmware.md", lambda reader: None)
+how_to.read("guides/drivers/testing-firmware.md", lambda reader: None)

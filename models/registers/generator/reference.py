@@ -1,4 +1,4 @@
-"""docs/registers.md: every block, register and field for people."""
+"""docs/reference/registers.md: every block, register and field for people."""
 
 from .structure import table
 

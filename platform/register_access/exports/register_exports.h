@@ -9,7 +9,7 @@ enum class RegisterFormat {
   header,    ///< C11 and C++17, the firmware's constants in one file
   ipxact,    ///< IEEE 1685-2014, a component
   json,      ///< the descriptions in one document
-  markdown,  ///< docs/registers.md
+  markdown,  ///< docs/reference/registers.md
   svd        ///< CMSIS-SVD 1.3
 };
 

@@ -1,4 +1,4 @@
-// Names of registers as docs/registers.md has them: `gpu0.dma.command.action` is a field, `gpu1.signals.value[3]` an
+// Names of registers as docs/reference/registers.md has them: `gpu0.dma.command.action` is a field, `gpu1.signals.value[3]` an
 // element of an array. Made from the descriptions in models/*/*.registers.json and models/gpu.json, without SystemC.
 #pragma once
 

@@ -8,7 +8,7 @@ namespace t3vp {
 namespace {
 
 std::string text_of_number(std::uint64_t number) {
-  constexpr std::uint64_t largest_decimal = 4095;  // as in docs/registers.md
+  constexpr std::uint64_t largest_decimal = 4095;  // as in docs/reference/registers.md
   return number <= largest_decimal ? fmt::format("{}", number) : fmt::format("{:#x}", number);
 }
 

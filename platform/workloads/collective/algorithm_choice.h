@@ -22,7 +22,7 @@ void set_places(t3_collective& collective, const Topology& topology);
 std::string unfit(t3_collective_op op, t3_collective_algorithm algorithm, const RunSettings& settings);
 
 /// An estimate in ns, from the kernel's own steps on a fabric without other traffic: for each kernel its launch, and
-/// for each step the busiest link, DRAM or port, and the latency of the longest way. docs/collectives.md has the
+/// for each step the busiest link, DRAM or port, and the latency of the longest way. docs/models/collectives.md has the
 /// formula.
 double estimated_ns(const t3_collective& collective, const RunSettings& settings);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float learning_rate = 1e-3f;
 
-/// docs/layers.md has this as a table.
+/// docs/models/layers.md has this as a table.
 class Layer : private LayerBuilder {
  public:
   Layer(const LayerShape& layer, const compute::ComputeParameters& compute)

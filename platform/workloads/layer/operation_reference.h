@@ -1,5 +1,5 @@
 // What the operations of a layer should write, in double precision, and how far fp32 arithmetic in any order may be
-// from it. docs/layers.md has the bounds as a table.
+// from it. docs/models/layers.md has the bounds as a table.
 //
 // u is 2^-24, half a unit in the last place of fp32. A sum of n terms is off by n u times the sum of their magnitudes
 // at most; elementary functions (exp, tanh, square root) by some u. Terms in u^2 are left out: the factors are rounded

@@ -1,5 +1,5 @@
 // Which tile a GEMM's workgroups compute, as the heuristics of vendors' libraries choose among the kernels they have:
-// by an estimate of the time, not by trying. docs/timing.md has the rule and what it has been compared with.
+// by an estimate of the time, not by trying. docs/models/timing.md has the rule and what it has been compared with.
 #pragma once
 
 #include <vector>
