@@ -41,11 +41,6 @@ struct HostNeed {
   double gather_wavefronts_per_group = 0;  ///< of workgroups that gather rows of tables
 };
 
-/// Parts of a run that other runs may have simulated already: settings for each.
-struct IsolatedRuns {
-  std::vector<std::string> gemm_of_other_method, gemm, reduce_scatter, all_gather;
-};
-
 /// This class itself is no work: a program of the user's own without a workload.
 class Workload {
  public:
@@ -70,7 +65,6 @@ class Workload {
   virtual std::string usual_program(const std::string& method) const;
   /// The method runs its phases apart, and the longest of some count.
   virtual bool runs_apart(const std::string& method) const;
-  virtual std::optional<IsolatedRuns> isolated_runs(const RunSettings&) const { return {}; }
 
   // While a run file is read, in this order. Each throws InputError.
 

@@ -33,17 +33,6 @@ TEST_CASE("settings of the command line come after those of cases and methods") 
   CHECK(files.runs("first").size() == 8);  // those of the settings stay beside them
 }
 
-TEST_CASE("settings of the command line go into the runs that share phases too") {
-  const SmallExperiment files;
-  json content = json_of(files.file());
-  for (const char* key : {"quantities", "reference", "targets", "plot"}) content.erase(key);
-  content["methods"] = {"ideal-rs-nmc"};
-  files.write("experiment.json", content);
-  REQUIRE(files.run("results", {"--set", "workload.gemm.m=128"}).exit_code == 0);
-  CHECK(files.runs().size() == 3);
-  for (const auto& run : files.runs()) CHECK(json_of(run / "run.json").at("/workload/gemm/m"_json_pointer) == 128);
-}
-
 TEST_CASE("a setting that no run takes is refused, and so is the method") {
   const SmallExperiment files;
   const auto refused = [&](const std::string& setting) {

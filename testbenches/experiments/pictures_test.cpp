@@ -232,29 +232,15 @@ TEST_CASE("a picture of workgroups has a panel for each run of a persistent kern
   if (has_gnuplot()) CHECK_THAT(text_of(files.out() / "both.svg"), Catch::Contains("awaits slices"));
 }
 
-TEST_CASE("a timeline of rows that are no runs of their own is an error") {
-  const SmallExperiment files;
-  json content = json_of(files.file());
-  content["trace"] = true;
-  content["methods"] = {"sequential", "ideal-overlap"};
-  content["plot"] = {{{"file", "traffic"}, {"kind", "timeline"}, {"methods", {"ideal-overlap"}}}};
-  for (const char* key : {"quantities", "targets", "reference"}) content.erase(key);
-  files.write("experiment.json", content);
-  const Outcome outcome = files.run();
-  CHECK(outcome.exit_code == 1);
-  CHECK(outcome.err ==
-        files.file().string() + ": /plot/0: no picture: no row of its methods is one run with a timeline\n");
-}
-
 TEST_CASE("a plot of a quantity that has no value in any case is an error that names it") {
   const SmallExperiment files;
   files.change("experiment.json", "/methods", {"sequential", "t3", "ideal-overlap"});
   files.change("experiment.json", "/quantities/1",
-               {{"name", "hits"}, {"value", "gpu0.cache.hit_rate[ideal-overlap] / gpu0.cache.hit_rate[t3]"}});
+               {{"name", "fused"}, {"value", "time_ns.fused[ideal-overlap] / time_ns.fused[t3]"}});
   files.change("experiment.json", "/targets/1", {{"id", "reads"}, {"quantity", "T3"}, {"aggregate", "max"}});
   const Outcome outcome = files.run();
   CHECK(outcome.exit_code == 1);
-  CHECK(outcome.err == files.file().string() + ": /plot/0: quantity hits has no value in any case\n");
+  CHECK(outcome.err == files.file().string() + ": /plot/0: quantity fused has no value in any case\n");
 }
 
 TEST_CASE("text stays what it is in the summary's tables") {

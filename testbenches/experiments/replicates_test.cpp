@@ -98,30 +98,6 @@ TEST_CASE("a report with more replicates than asked for stands for one with fewe
   CHECK(times_of(files) == with_three);
 }
 
-TEST_CASE("rows of ideal methods take each phase from one replicate of its run") {
-  const SmallExperiment files;
-  json content = json_of(files.file());
-  for (const char* key : {"reference", "targets", "plot"}) content.erase(key);
-  content["replicates"] = 3;
-  content["cases"] = {{{"name", "square"}, {"set", json::object()}}};
-  content["methods"] = {"sequential", "ideal-overlap"};
-  content["quantities"] = {{{"name", "ideal"}, {"value", "time_ns.total[ideal-overlap]"}}};
-  files.write("experiment.json", content);
-  REQUIRE(files.run().exit_code == 0);
-  std::map<std::string, std::vector<double>> times;
-  for (const fs::path& run : files.runs()) {
-    const json report = json_of(run / "report.json");
-    for (const auto& time : report.at("replicates").at("time_ns").items())
-      if (time.key() != "gemm" || report.at("method") == "sequential")
-        if (report.at("method") != "sequential" || time.key() == "gemm")
-          times[time.key()] = time.value().at("values").get<std::vector<double>>();
-  }
-  std::vector<double> totals;
-  for (std::size_t i = 0; i < 3; ++i)
-    totals.push_back(std::max(times.at("gemm")[i], times.at("reduce_scatter")[i]) + times.at("all_gather")[i]);
-  CHECK_THAT(text_of(files.out() / "result.md"), Catch::Contains("| " + in_summary(totals) + " |"));
-}
-
 TEST_CASE("the option wins over the file's number of replicates") {
   const SmallExperiment files;
   files.change("experiment.json", "/replicates", 3);

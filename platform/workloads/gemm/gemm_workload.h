@@ -21,7 +21,6 @@ class GemmWorkload : public Workload {
 
   nlohmann::json resolved() const override;
   std::shared_ptr<Workload> unnamed() const override;
-  std::optional<IsolatedRuns> isolated_runs(const RunSettings& settings) const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;
   void choose(const Document& run, const RunSettings& settings) override;
