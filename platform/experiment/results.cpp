@@ -13,6 +13,7 @@
 #include "io/json_document.h"
 #include "report/replicates.h"
 #include "report/report.h"
+#include "report/result_table.h"
 
 namespace t3vp {
 namespace {
@@ -144,6 +145,11 @@ const PlannedRow& Results::row_of(std::size_t case_index, const std::string& met
 double Results::value_of(const std::string& key, std::size_t case_index, const std::string& method) const {
   const std::optional<Figures> figures = row(row_of(case_index, method));
   return figures ? figure(*figures, key) : std::nan("");
+}
+
+std::string Results::algorithms(std::size_t case_index, const std::string& method) const {
+  const auto report = reports_.find(row_of(case_index, method).run);
+  return report == reports_.end() ? "" : collective_algorithms(report->second);
 }
 
 void Results::evaluate() {

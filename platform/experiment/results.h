@@ -49,6 +49,8 @@ class Results {
   /// NaN when figures are missing or have no result.
   double value_of(std::size_t quantity, std::size_t case_index) const { return values_[quantity][case_index]; }
   double value_of(const std::string& key, std::size_t case_index, const std::string& method) const;
+  /// How the row's collectives work; empty while its run is missing, or without collectives.
+  std::string algorithms(std::size_t case_index, const std::string& method) const;
   /// How far a quantity's values are apart over replicates; none where it makes use of no time.
   std::optional<ValueRange> range_of(std::size_t quantity, std::size_t case_index) const;
   /// The same of a figure of a method's report; none of one that is no time.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "experiment/scatter_points.h"
 
@@ -75,6 +76,19 @@ std::string quantities_table(const Experiment& experiment, const Results& result
   return table(lines);
 }
 
+/// Which algorithms the collectives of each method use, for a reader of the comparisons.
+std::string algorithms_table(const Experiment& experiment, const Results& results) {
+  Lines lines{{"method", "collectives"}};
+  for (const ExperimentMethod& method : experiment.methods) {
+    std::set<std::string> uses;
+    for (std::size_t c = 0; c < experiment.cases.size(); ++c) uses.insert(results.algorithms(c, method.name));
+    uses.erase("");
+    if (uses.size() == 1) lines.push_back({method.name, *uses.begin()});
+    if (uses.size() > 1) lines.push_back({method.name, "by case: columns algorithms.* of results.csv"});
+  }
+  return lines.size() == 1 ? "" : "\n## Collective algorithms\n\n" + table(lines);
+}
+
 std::string comparison_table(std::vector<Comparison> comparisons) {
   std::stable_partition(comparisons.begin(), comparisons.end(),
                         [](const Comparison& c) { return c.verdict == "missed"; });
@@ -117,6 +131,7 @@ std::string summary(const Experiment& experiment, const Results& results, const 
         experiment.replicates);
   if (!experiment.quantities.empty()) text += quantities_table(experiment, results);
   if (!experiment.targets.empty()) text += "\n## Against the reference\n\n" + comparison_table(results.comparisons());
+  text += algorithms_table(experiment, results);
   for (const Plot& plot : experiment.plots)
     if (plot.kind == Plot::Kind::pareto) text += front_table(plot, experiment, results);
   if (!results.failures().empty()) text += failure_list(results);

@@ -159,6 +159,14 @@ std::vector<std::string> symptoms(const RunResult& r) {
   return list;
 }
 
+/// A program of the user's own does what it likes.
+ordered_json algorithms_json(const RunConfiguration& c) {
+  ordered_json algorithms = ordered_json::object();
+  if (c.workload == nullptr || c.resolved.contains("program")) return algorithms;
+  for (const CollectiveUse& use : c.workload->collective_uses(c)) algorithms[use.collective] = use.how;
+  return algorithms;
+}
+
 }  // namespace
 
 std::string in_words(double value) {
@@ -212,6 +220,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                          {"faults", faults_json(r.faults)},
                          {"statistics", statistics_json(r.statistics)}};
   if (c.resolved.contains("collectives")) report["collectives"] = ordered_json(c.resolved.at("collectives"));
+  if (const ordered_json algorithms = algorithms_json(c); !algorithms.empty()) report["algorithms"] = algorithms;
   if (c.workload != nullptr && c.workload->runs_apart(c.method)) report["isolated_phases"] = true;
   if (c.resolved.contains("program")) report["program"] = name_of(c.software);
   if (c.resolved.contains("arguments")) report["arguments"] = ordered_json(c.resolved.at("arguments"));

@@ -45,13 +45,11 @@ std::string headline(const ordered_json& report) {
   const std::string program = report.value("program", "");
   const std::string label = report.at("workload").value("label", program.empty() ? "workload" : program);
   const std::string how = program.empty() ? report.at("method").get<std::string>() : "program " + program;
-  const std::string collectives = report.contains("collectives")
-                                      ? ", collectives " + report.at("collectives").at("algorithm").get<std::string>()
-                                      : "";
-  return fmt::format("{} on {}, {} GPU{}{}{}{}{}\n", label, report.at("system").get<std::string>(),
+  const std::string algorithms = collective_algorithms(report);
+  return fmt::format("{} on {}, {} GPU{}{}{}{}\n{}", label, report.at("system").get<std::string>(),
                      report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
                      report.value("simulate", "") == "mirror" ? " (mirror)" : "", label == program ? "" : ", " + how,
-                     tile_of(report), collectives);
+                     tile_of(report), algorithms.empty() ? "" : "  collectives: " + algorithms + "\n");
 }
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // keys of figures and what they are called
@@ -214,7 +212,33 @@ std::string verdict(const ordered_json& report) {
   return text;
 }
 
+/// Which algorithms the collectives of each report use: one line when all use the same.
+std::string algorithm_rows(const std::vector<nlohmann::json>& reports, const std::vector<std::string>& labels,
+                           std::size_t width) {
+  const std::string first = collective_algorithms(reports.front());
+  const bool are_same = std::all_of(reports.begin(), reports.end(),
+                                    [&](const auto& report) { return collective_algorithms(report) == first; });
+  if (are_same) return first.empty() ? "" : fmt::format("collectives: {}\n", first);
+  std::string text = fmt::format("\n{:<{}}collectives\n", "method", width);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const std::string algorithms = collective_algorithms(reports[i]);
+    text += fmt::format("{:<{}}{}\n", labels[i], width, algorithms.empty() ? "none" : algorithms);
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string collective_algorithms(const nlohmann::json& report) {
+  if (!report.contains("algorithms")) return "";
+  std::vector<std::string> texts;
+  for (const auto& algorithm : report.at("algorithms").items()) {
+    std::string name = algorithm.key();
+    std::replace(name.begin(), name.end(), '_', '-');
+    texts.push_back(name + " " + algorithm.value().get<std::string>());
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
 
 std::string bar(double share, std::size_t full_width) {
   if (!(share > 0)) return "";
@@ -249,7 +273,7 @@ std::string overview_table(const std::vector<nlohmann::json>& reports, const std
                         with_zeroing(reports.front()) / with_zeroing(report), time(report, "setup") / 1000,
                         total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 22));
   }
-  return text;
+  return text + algorithm_rows(reports, labels, width);
 }
 
 }  // namespace t3vp

@@ -12,6 +12,9 @@ std::string result_table(const nlohmann::ordered_json& report);
 
 /// Several runs side by side: total time with bars, speedup over the first one, also with the time that zeroing the
 /// output takes, set-up (before the total), DRAM traffic. Each has a label.
+/// How the run's collectives work, as in "all-gather ring; reduce-scatter fused ring". Empty when it has none.
+std::string collective_algorithms(const nlohmann::json& report);
+
 std::string overview_table(const std::vector<nlohmann::json>& reports, const std::vector<std::string>& labels);
 
 /// `share` of a full bar, 0 to 1.

@@ -41,6 +41,11 @@ struct HostNeed {
   double gather_wavefronts_per_group = 0;  ///< of workgroups that gather rows of tables
 };
 
+/// A collective that is part of a method, and how it runs: "reduce_scatter", "fused ring".
+struct CollectiveUse {
+  std::string collective, how;
+};
+
 /// This class itself is no work: a program of the user's own without a workload.
 class Workload {
  public:
@@ -79,6 +84,8 @@ class Workload {
   virtual void choose(const Document&, const RunSettings&) {}
   /// The algorithm of the method's collectives; empty: it has none.
   virtual std::string collectives_algorithm() const { return {}; }
+  /// All collectives of the run, in their order.
+  virtual std::vector<CollectiveUse> collective_uses(const RunSettings&) const { return {}; }
   /// Whether links carry it: those of the whole fabric join all GPUs, or do not.
   virtual void check_links(const Document&, const RunSettings&, bool) const {}
   virtual LargestStore largest_store(const RunSettings& settings) const;

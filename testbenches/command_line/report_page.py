@@ -83,6 +83,7 @@ def paths_of(report):
     for path in leaves(report):
         path = re.sub(r"^workload\..*", "workload.KEY", path)
         path = re.sub(r"^arguments\..*", "arguments.NAME", path)
+        path = re.sub(r"^algorithms\..*", "algorithms.COLLECTIVE", path)
         yield re.sub(r"^replicates\.time_ns\.\w+", "replicates.time_ns.NAME", path)
 
 

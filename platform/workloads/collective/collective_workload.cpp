@@ -109,6 +109,12 @@ void CollectiveWorkload::check_mirrored(const Document& run, const RunSettings& 
                                         name_of(collective_.algorithm)));
 }
 
+std::vector<CollectiveUse> CollectiveWorkload::collective_uses(const RunSettings&) const {
+  std::string name = name_of(collective_.op);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return {{name, name_of(collective_.algorithm)}};
+}
+
 void CollectiveWorkload::check_algorithm(const Document& run, const RunSettings& settings) const {
   if (const std::string why = unfit(collective_.op, collective_.algorithm, settings); !why.empty())
     run.reject(algorithm_place, "another one: " + why);

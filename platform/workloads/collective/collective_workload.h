@@ -16,6 +16,7 @@ class CollectiveWorkload : public Workload {
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;
   void choose(const Document& run, const RunSettings& settings) override;
+  std::vector<CollectiveUse> collective_uses(const RunSettings& settings) const override;
   void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
   LargestStore largest_store(const RunSettings& settings) const override;
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;

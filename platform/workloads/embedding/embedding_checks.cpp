@@ -99,6 +99,18 @@ void EmbeddingWorkload::complete_perceptrons(const RunSettings& settings) {
   std::copy(dimensions.begin(), dimensions.end(), dlrm_->dimensions);
 }
 
+std::vector<CollectiveUse> EmbeddingWorkload::collective_uses(const RunSettings& settings) const {
+  if (settings.gpus < 2) return {};
+  if (settings.method == "zero-copy") return {{"all_to_all", "stores to the owners"}};
+  const char* const apart = embedding_.gpus_per_node != 0 ? "direct by hosts" : "direct";
+  const char* const fused = "fused direct";
+  std::vector<CollectiveUse> uses{{"all_to_all", pools_fused(settings.method) ? fused : apart}};
+  if (!dlrm_) return uses;
+  uses.push_back({"all_to_all_back", settings.method == "fused-backward" ? fused : apart});
+  uses.push_back({"all_reduce", dlrm_->dimensions[0] != 0 ? "torus-rings" : "direct"});
+  return uses;
+}
+
 void EmbeddingWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
   if (!join_all && settings.method == "zero-copy") reject_separate_gpus(system, settings, "method zero-copy");
 }

@@ -77,6 +77,10 @@ void ExpertsWorkload::complete(const Document& run, const Document&, const RunSe
   experts_.workgroups = persistent_workgroups(run, settings);
 }
 
+std::vector<CollectiveUse> ExpertsWorkload::collective_uses(const RunSettings& settings) const {
+  return {{"all_to_all", settings.method == "fused" ? "fused direct" : "direct"}};
+}
+
 void ExpertsWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
   if (!join_all)
     reject_separate_gpus(system, settings, "GEMM",

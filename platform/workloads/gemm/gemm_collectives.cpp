@@ -13,6 +13,21 @@ namespace {
 
 constexpr const char* place = "/collectives/algorithm";
 
+CollectiveUse fused_use(t3_fused_kind kind) {
+  switch (kind) {
+    case T3_FUSED_DIRECT_REDUCE_SCATTER:
+      return {"reduce_scatter", "fused direct"};
+    case T3_FUSED_ALL_REDUCE:
+      return {"all_reduce", "fused direct"};
+    case T3_FUSED_ALL_TO_ALL:
+      return {"all_to_all", "fused direct"};
+    case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
+      return {"reduce_scatter", "fused hierarchical"};
+    default:
+      return {"reduce_scatter", "fused ring"};
+  }
+}
+
 }  // namespace
 
 /// One behind the other. A reduce-scatter near memory is a ring, always. Fused kinds other than reduce-scatters end
@@ -64,6 +79,20 @@ void GemmWorkload::choose(const Document& run, const RunSettings& settings) {
   const t3_collective whole = flat_collective(settings);
   algorithm_ = best_algorithm(collectives_, whole.element, whole.elements, settings,
                               [&](t3_collective_algorithm one) { return unfit_for(settings, one).empty(); });
+}
+
+std::vector<CollectiveUse> GemmWorkload::collective_uses(const RunSettings& settings) const {
+  std::vector<CollectiveUse> uses;
+  if (settings.gpus < 2) return uses;
+  if (settings.built_in_program == "fused") uses.push_back(fused_use(fused_));
+  if (settings.method == "ideal-rs-nmc" && settings.phases.reduce_scatter)
+    uses.push_back({"reduce_scatter", "near-memory ring"});
+  if (settings.built_in_program == "sequential" && by_nic_)
+    uses.push_back({"reduce_scatter", "hierarchical by hosts"});
+  for (const t3_collective_op op : collectives_)
+    if (op == T3_REDUCE_SCATTER ? settings.phases.reduce_scatter : settings.phases.all_gather)
+      uses.push_back({op == T3_REDUCE_SCATTER ? "reduce_scatter" : "all_gather", name_of(algorithm_)});
+  return uses;
 }
 
 std::string GemmWorkload::collectives_algorithm() const { return collectives_.empty() ? "" : name_of(algorithm_); }

@@ -25,6 +25,7 @@ class GemmWorkload : public Workload {
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;
   void choose(const Document& run, const RunSettings& settings) override;
   std::string collectives_algorithm() const override;
+  std::vector<CollectiveUse> collective_uses(const RunSettings& settings) const override;
   void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
   void check(const Document& run, const Document& system, const RunSettings& settings) const override;
   ElementType element() const override { return gemm_.element; }

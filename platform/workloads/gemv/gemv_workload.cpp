@@ -59,6 +59,10 @@ void GemvWorkload::complete(const Document&, const Document&, const RunSettings&
   gemv_.workgroups = settings.system.kernels.rows.workgroups_per_cu * compute.compute_units;
 }
 
+std::vector<CollectiveUse> GemvWorkload::collective_uses(const RunSettings& settings) const {
+  return {{"all_reduce", settings.method == "fused" ? "fused direct" : "direct"}};
+}
+
 void GemvWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
   if (!join_all) reject_separate_gpus(system, settings, "sum of products with vectors");
 }

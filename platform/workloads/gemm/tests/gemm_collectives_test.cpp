@@ -123,6 +123,24 @@ TEST_CASE("auto takes all ports of fully connected GPUs, and a ring where nothin
   CHECK(automatic.time("total") < ring.time("total"));
 }
 
+TEST_CASE("a report names the algorithm of each collective of the method") {
+  const auto algorithms = [](const char* method, const Links& links, const Settings& more = {}) {
+    const Settings shape = gemm(256, 128, 64) + Settings{"data=timing-only"};
+    return json(Run::of_platform(sub_layer(method, links, shape + more)).report().value("algorithms", json()));
+  };
+  const Links connected = all_links[1];
+  CHECK(algorithms("sequential", connected) == json{{"reduce_scatter", "direct"}, {"all_gather", "direct"}});
+  CHECK(algorithms("ideal-overlap", connected, {R"(phases=["gemm", "all-gather"])"}) == json{{"all_gather", "direct"}});
+  CHECK(algorithms("ideal-rs-nmc", connected) ==
+        json{{"reduce_scatter", "near-memory ring"}, {"all_gather", "direct"}});
+  CHECK(algorithms("t3", connected) == json{{"reduce_scatter", "fused ring"}, {"all_gather", "direct"}});
+  const Settings direct{"workload.fused=direct-reduce-scatter"};
+  CHECK(algorithms("t3", connected, direct) == json{{"reduce_scatter", "fused direct"}, {"all_gather", "direct"}});
+  const Links no_choice{4, R"("fully-connected")", "auto"};
+  CHECK(algorithms("t3", no_choice, {"workload.fused=all-reduce"}) == json{{"all_reduce", "fused direct"}});
+  CHECK(algorithms("t3", no_choice, {"workload.fused=all-to-all"}) == json{{"all_to_all", "fused direct"}});
+}
+
 TEST_CASE("algorithms that links, methods or operands exclude are refused with the reason") {
   const Settings shape = gemm(256, 128, 64);
   const auto why = [&](const char* method, const char* topology, const char* algorithm, const Settings& more = {}) {
