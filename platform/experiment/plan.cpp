@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <optional>
 
@@ -52,11 +53,16 @@ class Planner {
     try {
       return load_run(experiment_.base, of_row + experiment_.settings);
     } catch (const InputError& error) {
-      const std::string of_case = experiment_.file.string() + ": " + one.pointer;
-      const std::string why = fmt::format("{} a run that is refused ({})", method.pointer, error.what());
+      const bool is_product = one.pointer.rfind("/cross", 0) == 0;
+      const std::string of_case = experiment_.file.string() + ": " + (is_product ? "/cross" : one.pointer);
+      // Settings of cases and methods reach the run as options do: what is wrong there is not --set's.
+      const bool is_of_options = !experiment_.settings.empty() && is_valid(of_row);
+      const std::string what =
+          is_of_options ? error.what() : boost::algorithm::replace_all_copy(std::string(error.what()), " (--set)", "");
+      const std::string why = fmt::format("{}{} a run that is refused ({})", method.pointer,
+                                          is_product ? " (case " + one.name + ")" : "", what);
       const char* const expected = "settings that give a valid run";
-      if (!experiment_.settings.empty() && is_valid(of_row))
-        throw InputError("--set", fmt::format("with {} and {}", of_case, why), expected);
+      if (is_of_options) throw InputError("--set", fmt::format("with {} and {}", of_case, why), expected);
       throw InputError(of_case, "with " + why, expected);
     }
   }

@@ -27,8 +27,7 @@ struct Document {
   std::filesystem::path file_at(const std::string& pointer, const std::string& kind) const;
   /// The path at `pointer`, relative to this file's folder.
   std::filesystem::path resolve(const std::string& pointer, const std::string& path) const;
-
- private:
+  /// --set has written the value at the pointer, a part of it or what contains it.
   bool is_overridden(const std::string& pointer) const;
 };
 

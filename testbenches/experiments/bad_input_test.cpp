@@ -136,7 +136,7 @@ TEST_CASE("a refused run is quoted with the run's own message") {
   const SmallExperiment files;
   files.change("experiment.json", "/cases/1/set", {{"gpus", 1}});
   const Outcome outcome = files.run();
-  CHECK_THAT(outcome.err, Catch::Contains("run.json: /gpus: found 1 (--set), expected an integer from 2 to 256"));
+  CHECK_THAT(outcome.err, Catch::Contains("run.json: /gpus: found 1, expected an integer from 2 to 256"));
   CHECK_THAT(outcome.err, Catch::Contains("/methods/0"));
 }
 

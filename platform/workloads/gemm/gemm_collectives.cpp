@@ -13,6 +13,16 @@ namespace {
 
 constexpr const char* place = "/collectives/algorithm";
 
+/// An algorithm that no collective takes is refused, unless the file's method or workload has been replaced.
+void check_unused(const Document& run, const RunSettings& settings) {
+  if (settings.built_in_program.empty() || !algorithm_named(settings.collectives)) return;
+  const bool is_other_run =
+      run.is_overridden("/method") || run.is_overridden("/workload") || run.is_overridden("/gpus");
+  if (is_other_run && !run.is_overridden("/collectives")) return;
+  run.reject(place, fmt::format("nothing: the run has no collective with a choice of algorithms ({} GPUs, method {})",
+                                settings.gpus, settings.method));
+}
+
 CollectiveUse fused_use(t3_fused_kind kind) {
   switch (kind) {
     case T3_FUSED_DIRECT_REDUCE_SCATTER:
@@ -70,7 +80,10 @@ t3_collective GemmWorkload::flat_collective(const RunSettings& settings) const {
 
 void GemmWorkload::choose(const Document& run, const RunSettings& settings) {
   collectives_ = collectives_of(settings);
-  if (collectives_.empty()) return;
+  if (collectives_.empty()) {
+    check_unused(run, settings);
+    return;
+  }
   if (const auto given = algorithm_named(settings.collectives)) {
     if (const std::string why = unfit_for(settings, *given); !why.empty()) run.reject(place, "another one: " + why);
     algorithm_ = *given;
@@ -87,8 +100,7 @@ std::vector<CollectiveUse> GemmWorkload::collective_uses(const RunSettings& sett
   if (settings.built_in_program == "fused") uses.push_back(fused_use(fused_));
   if (settings.method == "ideal-rs-nmc" && settings.phases.reduce_scatter)
     uses.push_back({"reduce_scatter", "near-memory ring"});
-  if (settings.built_in_program == "sequential" && by_nic_)
-    uses.push_back({"reduce_scatter", "hierarchical by hosts"});
+  if (settings.built_in_program == "sequential" && by_nic_) uses.push_back({"reduce_scatter", "hierarchical by hosts"});
   for (const t3_collective_op op : collectives_)
     if (op == T3_REDUCE_SCATTER ? settings.phases.reduce_scatter : settings.phases.all_gather)
       uses.push_back({op == T3_REDUCE_SCATTER ? "reduce_scatter" : "all_gather", name_of(algorithm_)});

@@ -156,6 +156,10 @@ TEST_CASE("algorithms that links, methods or operands exclude are refused with t
   CHECK_THAT(why("t3", R"("ring")", "direct", {"simulate=mirror", "data=timing-only"}),
              Catch::Contains("one GPU cannot stand for all"));
   CHECK_THAT(why("sequential", connected, "in-switch"), Catch::Contains("collectives"));
+  CHECK_THAT(why("t3", connected, "direct", {"workload.fused=all-reduce"}),
+             Catch::Contains("/collectives/algorithm") && Catch::Contains("no collective with a choice of algorithms"));
+  CHECK(refusal(shape + Settings{"method=t3", "system.links.topology=fully-connected", "workload.fused=all-reduce"})
+            .empty());  // the file's ring goes with its kind
 }
 
 TEST_CASE("a run file's collectives are refused with another workload, and dropped with one that --set replaces") {
