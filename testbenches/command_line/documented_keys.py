@@ -16,7 +16,7 @@ def page(name):
 
 
 def schema(name):
-    return json.loads((SOURCE / f"configs/schema/{name}.schema.json").read_text(encoding="utf-8"))["properties"]
+    return json.loads((SOURCE / f"configs/schema/{name}.schema.json").read_text(encoding="utf-8"))
 
 
 def row(text, begin):
@@ -30,10 +30,12 @@ def compare(what, found, expected):
         WRONG.append(f"{what}: missing {sorted(expected - found)}, unknown {sorted(found - expected)}")
 
 
-def keys_of(text, name):
-    """Those in {"name": {"key", ...}}."""
-    match = re.search(r'\{"' + name + r'": \{([^{}]*)\}\}', text)
-    return re.findall(r'"(\w+)"', match.group(1)) if match else []
+def section(text, heading):
+    """What follows a heading, up to the next one of its level."""
+    level = heading.split()[0]
+    begin = text.index(f"\n{heading}\n") + len(heading) + 2
+    following = re.search(rf"^{level} ", text[begin:], re.MULTILINE)
+    return text[begin:begin + following.start()] if following else text[begin:]
 
 
 def first_column(text, begin, end):
@@ -42,21 +44,24 @@ def first_column(text, begin, end):
 
 
 def main():
-    architects, collectives, verification = page("guides/running.md"), page("models/collectives.md"), page("guides/verification.md")
-    run, nic = schema("run"), schema("system")["nic"]["properties"]
-    workload, workloads = run["workload"]["properties"], row(architects, "workload")
-    for name in ("gemm", "embedding", "gemv", "experts", "collective"):
-        compare(f"running.md, {name}", keys_of(workloads, name), workload[name]["properties"])
-    compare("running.md, workload", [key for key in workload if f'"{key}"' in workloads or f"`{key}`" in workloads], workload)
+    running, topologies = page("guides/running.md"), page("guides/topologies.md")
+    collectives, verification = page("models/collectives.md"), page("guides/verification.md")
+    run, system = schema("run")["properties"], schema("system")
+    workload, workloads = run["workload"]["properties"], section(running, "## Workloads")
+    compare("running.md, workload", [key for key in workload if f"`{key}`" in workloads], workload)
     fused = workload["fused"]["enum"]
     compare("running.md, fused", [value for value in fused if f"`{value}`" in workloads], fused)
     compare("collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
-    for key in ("method", "mca_scope", "data", "operands", "simulate", "check"):
-        values = [value for value in run[key]["enum"] if f"`{value}`" in row(architects, key)]
+    compare("running.md, method", first_column(section(running, "## Methods"), "| Method |", "\n\n"), run["method"]["enum"])
+    for key in ("mca_scope", "data", "operands", "simulate", "check"):
+        values = [value for value in run[key]["enum"] if f"`{value}`" in row(running, key)]
         compare(f"running.md, {key}", values, run[key]["enum"])
-    limits = re.findall(r"^\| `limits\.(\w+)`", architects, re.MULTILINE)
+    limits = re.findall(r"^\| `limits\.(\w+)`", running, re.MULTILINE)
     compare("running.md, limits", limits, run["limits"]["properties"])
-    compare("running.md, system.nic", re.findall(r'"(\w+)": ', re.search(r'"nic": \{(.*?)\}', architects).group(1)), nic)
+    nic = re.findall(r"^\| `nic\.(\w+)`", topologies, re.MULTILINE)
+    compare("topologies.md, nic", nic, system["properties"]["nic"]["properties"])
+    kinds = re.findall(r'^\| `(?:\{"kind": )?"([\w-]+)"', topologies, re.MULTILINE)
+    compare("topologies.md, topology", kinds, system["definitions"]["topology"]["properties"]["kind"]["enum"])
     faults = re.findall(r'^\| `\{"(\w+)"', verification, re.MULTILINE)
     compare("verification.md, inject", faults, run["inject"]["properties"])
     if WRONG:
