@@ -93,7 +93,7 @@ int run(const RunCommand& asked) {
     set_warnings(report);
   }
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  print(result_table(report));
+  print(result_table(report) + fmt::format("  report: {}\n", (asked.out / "report.json").lexically_normal().string()));
   return has_failed ? failed : success;
 }
 

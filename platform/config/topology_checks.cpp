@@ -94,7 +94,7 @@ void check_overrides(const Document& run, const Document& system, const RunConfi
       system.reject(place, "each link once");
   }
   if (c.mirror && !overrides.empty())
-    run.reject("/simulate", "all, since GPUs of a mirror are alike, and so are their links");
+    run.reject("/simulate", "all, or no overrides in system.links: the links of a mirror are alike");
 }
 
 /// Where the file says what a link's receive buffer holds.
@@ -143,9 +143,11 @@ void check_topology(const Document& run, const Document& system, const RunConfig
   check_overrides(run, system, c, fabric);
   check_buffers(system, c);
   if (!c.mirror) return;
-  if (!c.system.other_gpus.empty()) run.reject("/simulate", "all, since GPUs of a mirror are alike");
+  if (!c.system.other_gpus.empty())
+    run.reject("/simulate", "all, or no entries in system.gpus: the GPUs of a mirror are alike");
   if (kind_of(topology) != "ring" && !c.system.topology.channels_by_distance)
-    run.reject("/simulate", "all, since GPUs of a mirror are in a ring, or in a torus with channels by-distance");
+    run.reject("/simulate",
+               "all, or system.links.topology ring, or a torus with channels by-distance: a mirror is a part of these");
 }
 
 }  // namespace t3vp

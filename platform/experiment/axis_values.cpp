@@ -41,6 +41,9 @@ std::vector<double> steps_of(const Document& document, const std::string& pointe
   for (const char* end : {"from", "to"})
     require(document, pointer, end, !logarithmic || entry.at(end).get<double>() > 0,
             "a number above 0 for a logarithmic scale");
+  for (const char* end : {"from", "to"})
+    require(document, pointer, end, !whole || entry.at(end).get<double>() == std::round(entry.at(end).get<double>()),
+            "a whole number, as the key takes");
   const auto steps = entry.at("steps").get<std::size_t>();
   std::vector<double> numbers;
   for (std::size_t i = 0; i < steps; ++i) {

@@ -230,6 +230,10 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
     report["operations"] = operations_json(r.operations);
   }
   if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
+  if (r.stopped) {
+    report["stopped"]["simulated_ns"] = r.stopped->simulated_ns;
+    report["stopped"]["work_done"] = r.stopped->work_done ? ordered_json(*r.stopped->work_done) : ordered_json();
+  }
   if (!r.error_log.empty()) report["error_log"] = printable_lines(r.error_log);
   set_warnings(report);
   report["host"] = host_json(r.host);

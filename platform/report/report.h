@@ -91,6 +91,12 @@ struct HostFigures {
   std::uint64_t dram_accesses = 0, events = 0;
 };
 
+/// Where a run stopped whose programs have not all ended.
+struct StoppedAt {
+  double simulated_ns = 0;
+  std::optional<double> work_done;  ///< share of GPU 0's workgroups, 0 to 1; none where their number is not known
+};
+
 struct RunResult {
   RunTimes time_ns;
   std::vector<DramBytes> dram_bytes;         ///< of every simulated GPU
@@ -102,6 +108,7 @@ struct RunResult {
   std::vector<FaultOutcome> faults;  ///< the injected ones
   std::vector<Statistic> statistics;
   std::vector<std::string> error_log;  ///< of all GPUs, an entry each, those that the diagnosis leaves out, too
+  std::optional<StoppedAt> stopped;    ///< none: all programs have ended
   std::vector<std::string> diagnosis;  ///< why the simulation failed, a sentence each; empty when it did not
   HostFigures host;
 };

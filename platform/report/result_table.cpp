@@ -69,13 +69,25 @@ std::string spread_text(const ordered_json& replicates, const std::string& time)
                      100 * spread.at("spread").get<double>());
 }
 
-std::string time_rows(const ordered_json& times, const ordered_json& replicates) {
+/// A run that has not ended has no total.
+std::string stop_row(const ordered_json& report) {
+  if (!report.contains("stopped")) return "";
+  const ordered_json& stopped = report.at("stopped");
+  std::string text =
+      fmt::format("  not over: stopped at {:.2f} us, setup included", microseconds(stopped.at("simulated_ns")));
+  if (stopped.at("work_done").is_number())
+    text += fmt::format("; {:.0f}% of GPU 0's workgroups have ended", 100 * stopped.at("work_done").get<double>());
+  return text + "\n";
+}
+
+std::string time_rows(const ordered_json& times, const ordered_json& replicates, bool is_stopped) {
   Rows rows = {{"total", "total"}, {"setup", "setup (before the start)"}, {"zeroing", "  zeroing of the output"}};
   rows.insert(rows.end(), std::begin(phases::of_collectives), std::end(phases::of_collectives));
   add_others(times, rows);
   std::rotate(rows.begin(), rows.begin() + 1, rows.end());  // the total comes last
   const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());
   std::string text = fmt::format("\n  {:<28}{:>10}\n", "time", "us");
+  if (is_stopped) rows.pop_back();
   for (const auto& [key, name] : rows)
     if (times.value(key, ordered_json()).is_number() && (times.at(key) != 0 || key != "zeroing"))
       text +=
@@ -249,9 +261,11 @@ std::string bar(double share, std::size_t full_width) {
 std::string result_table(const ordered_json& report) {
   const std::string operations =
       report.contains("operations") ? operation_rows(report.at("operations"), report.at("parts_ns")) : "";
-  return headline(report) + time_rows(report.at("time_ns"), report.value("replicates", ordered_json::object())) +
-         note_on_total(report) + operations + traffic_rows(report.at("dram_bytes")) + link_rows(report.at("links")) +
-         nic_rows(report) + verdict(report);
+  return headline(report) +
+         time_rows(report.at("time_ns"), report.value("replicates", ordered_json::object()),
+                   report.contains("stopped")) +
+         stop_row(report) + note_on_total(report) + operations + traffic_rows(report.at("dram_bytes")) +
+         link_rows(report.at("links")) + nic_rows(report) + verdict(report);
 }
 
 std::string overview_table(const std::vector<nlohmann::json>& reports, const std::vector<std::string>& labels) {

@@ -320,9 +320,11 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (errs_without_end(node, configuration.limits.errors))
     result.diagnosis.push_back(
         fmt::format("limits.errors: a GPU's error log has got more than {} entries", configuration.limits.errors));
-  if (!all_finished(node))
+  if (!all_finished(node)) {
+    const double share = done(configuration, node);
+    result.stopped = StoppedAt{to_ns(now()), share < 0 ? std::nullopt : std::make_optional(share)};
     diagnose(node, parts, result);
-  else
+  } else
     append_left_behind(configuration, node, result.diagnosis);
   result.diagnosis.insert(result.diagnosis.end(), given_up.begin(), given_up.end());
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);

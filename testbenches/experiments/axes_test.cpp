@@ -112,6 +112,8 @@ TEST_CASE("what no axis can be is refused at its place") {
     refused(json{{missing, nullptr}}.dump().c_str(), std::string("/") + missing);
   refused(R"({"scale": "log"})", "/scale");
   refused(R"({"scale": "logarithmic", "from": 0})", "/from");
+  refused(R"({"from": 64.5})", "/from");
+  refused(R"({"to": 127.5})", "/to");
   refused(R"({"scale": "logarithmic", "to": -3})", "/to");
   refused(R"({"to": 66, "steps": 4})", "/steps");
   refused(R"({"key": "system.links.bandwidth_GBps", "to": 64})", "/steps");

@@ -104,9 +104,10 @@ void CollectiveWorkload::check_mirrored(const Document& run, const RunSettings& 
   if (operation.has_root)
     run.reject("/simulate", fmt::format("all: of a {} one GPU is not like the others", operation.name));
   if (collective_.algorithm != T3_DIRECT && collective_.algorithm != T3_TORUS_RINGS)
-    run.reject("/simulate", fmt::format("all with algorithm {}: in a mirrored torus all GPUs do the same, as direct "
-                                        "and torus-rings",
-                                        name_of(collective_.algorithm)));
+    run.reject("/simulate",
+               fmt::format("all, or algorithm direct or torus-rings and not {}: in a mirrored torus all GPUs do "
+                           "the same",
+                           name_of(collective_.algorithm)));
 }
 
 std::vector<CollectiveUse> CollectiveWorkload::collective_uses(const RunSettings&) const {

@@ -93,7 +93,9 @@ void ExpertsWorkload::check_links(const Document& system, const RunSettings& set
 void ExpertsWorkload::check(const Document& run, const Document&, const RunSettings& settings) const {
   if (settings.method != "bulk" && settings.method != "fused")
     run.reject("/method", "bulk or fused, or nothing, for experts");
-  if (settings.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (settings.mirror)
+    run.reject("/simulate",
+               "all: no mirror stands for this workload's GPUs, only for a GEMM's ring or the GPUs of a torus");
   if (experts_.tokens < settings.gpus)
     run.reject("/workload/experts/tokens", fmt::format("at least {}, a token for each GPU", settings.gpus));
   const std::uint64_t tiles = output_grid(gemm_, settings.system.compute.wavefronts).workgroups();

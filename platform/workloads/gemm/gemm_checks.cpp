@@ -33,15 +33,16 @@ void GemmWorkload::check_links(const Document& system, const RunSettings& settin
 void GemmWorkload::check_mirror(const Document& run, const RunSettings& settings) const {
   check_mirrored_data(run, settings);
   if (settings.system.topology.channels_by_distance)
-    run.reject("/simulate", "all: a mirror of a GEMM's chunks stands for a ring");
+    run.reject("/simulate", "all, or system.links.topology ring: the mirror of a GEMM stands for a ring");
   if (fused_ != T3_FUSED_RING_REDUCE_SCATTER)
-    run.reject("/simulate", fmt::format("all with fused {}: a mirror stands for a ring, whose GPUs send to one alone",
+    run.reject("/simulate", fmt::format("all, or workload.fused ring-reduce-scatter and not {}: a mirror stands for a "
+                                        "ring, whose GPUs send to one alone",
                                         name_of(fused_)));
   const std::vector<std::uint64_t> chunks = chunk_elements(grid(settings), settings.gpus);
   for (const std::uint64_t elements : chunks)
     if (elements != chunks[0])
-      run.reject("/simulate", fmt::format("all, since the {} GPUs' chunks differ ({} and {} elements)", settings.gpus,
-                                          chunks[0], elements));
+      run.reject("/simulate", fmt::format("all, or M and N of equal chunks: those of {} GPUs have {} and {} elements",
+                                          settings.gpus, chunks[0], elements));
 }
 
 /// Entries of the Tracker's fullest set when nothing may spill and every tile that it counts is there at once.

@@ -76,7 +76,9 @@ LargestStore GemvWorkload::largest_store(const RunSettings& settings) const {
 void GemvWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
   if (settings.method != "bulk" && settings.method != "fused")
     run.reject("/method", "bulk or fused, or nothing, for a matrix times a vector");
-  if (settings.mirror) run.reject("/simulate", "all: a mirror stands for the ring of a GEMM's chunks");
+  if (settings.mirror)
+    run.reject("/simulate",
+               "all: no mirror stands for this workload's GPUs, only for a GEMM's ring or the GPUs of a torus");
   if (settings.method == "bulk") check_collective_registers(system, settings);
   require_room(run, settings, buffers(settings, 0), "matrix, vector and results");
 }

@@ -26,16 +26,17 @@ void require_exact_operands(const Document& run, const char* why) {
 }
 
 void check_mirrored_data(const Document& run, const RunSettings& settings) {
-  if (settings.functional) run.reject("/simulate", "all with data functional: a mirror has no neighbours' data");
+  if (settings.functional) run.reject("/simulate", "all, or data timing-only: a mirror has no neighbours' data");
 }
 
 void check_mirrored_torus(const Document& run, const RunSettings& settings, std::uint64_t parts, const char* what) {
   check_mirrored_data(run, settings);
   if (!settings.system.topology.channels_by_distance)
-    run.reject("/simulate", "all: a mirror that is no torus stands for the ring of a GEMM's chunks");
-  if (parts % settings.gpus != 0)
     run.reject("/simulate",
-               fmt::format("all, since {} {} are not shared equally by {} GPUs", parts, what, settings.gpus));
+               "all, or system.links.topology a torus with channels by-distance: any other mirror stands for the ring "
+               "of a GEMM");
+  if (parts % settings.gpus != 0)
+    run.reject("/simulate", fmt::format("all, or {} that {} GPUs share equally, not {}", what, settings.gpus, parts));
 }
 
 void check_collective_registers(const Document& system, const RunSettings& settings) {
