@@ -18,6 +18,7 @@ constexpr const char* help =
     "  gpu0.dma.rows = 64                            write a register\n"
     "  gpu0.dma.command = {action = add, force = 0}  and its fields\n"
     "  gpu0.dma.status                               read, and show\n"
+    "  gpu0.dma                                      read all of a block\n"
     "  expect gpu0.dma.status.code == ok             read, and compare: ==, !=, <, <=, >, >=\n"
     "  wait gpu0.dma.status.busy == 0 timeout 10 us  read until it is so\n"
     "  refused gpu0.dma.used = 5                     the access, also a read, has to be refused\n"

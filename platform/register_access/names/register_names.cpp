@@ -154,6 +154,23 @@ RegisterPlace find_register(std::string_view name, std::optional<std::uint64_t> 
   return place;
 }
 
+std::vector<RegisterPlace> registers_of_block(std::string_view name) {
+  std::vector<RegisterPlace> places;
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  const std::optional<std::uint64_t> gpu = gpu_of(name.substr(0, dot));
+  if (!gpu || dot == name.size()) return places;
+  for (std::size_t window = 0; window < register_blocks().size(); ++window) {
+    const BlockDescription& block = *register_blocks()[window];
+    if (block.name != name.substr(dot + 1)) continue;
+    for (const RegisterDescription& description : block.registers)
+      for (std::uint32_t element = 0; element < description.count; ++element) {
+        places.push_back({*gpu, &block, &description, element});
+        places.back().address = address_of(places.back(), window);
+      }
+  }
+  return places;
+}
+
 std::optional<RegisterPlace> register_at(std::uint64_t address) {
   const std::uint64_t local = address_map::local_of(address);
   if (local < address_map::registers_base) return std::nullopt;

@@ -1,5 +1,6 @@
-// Names of registers as docs/reference/registers.md has them: `gpu0.dma.command.action` is a field, `gpu1.signals.value[3]` an
-// element of an array. Made from the descriptions in models/*/*.registers.json and models/gpu.json, without SystemC.
+// Names of registers as docs/reference/registers.md has them: `gpu0.dma.command.action` is a field,
+// `gpu1.signals.value[3]` an element of an array. Made from the descriptions in models/*/*.registers.json and
+// models/gpu.json, without SystemC.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,10 @@ const std::vector<const BlockDescription*>& register_blocks();
 
 /// `gpu` is whose registers are meant where the name does not begin with one. Throws NameError.
 RegisterPlace find_register(std::string_view name, std::optional<std::uint64_t> gpu = std::nullopt);
+
+/// All registers of the block, and all elements of arrays, in their order: of "gpu0.dma". Empty when the name is none
+/// of a block.
+std::vector<RegisterPlace> registers_of_block(std::string_view name);
 
 /// The register that has the byte at an address of the node; none where there is no register.
 std::optional<RegisterPlace> register_at(std::uint64_t address);

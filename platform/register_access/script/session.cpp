@@ -50,12 +50,14 @@ class ScriptSession::Executor : public sc_core::sc_module {
   }
 
   Outcome execute(const Statement& statement) {
+    const std::vector<std::uint64_t> before = reported();
     next_ = &statement;
     outcome_ = {};
     given_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
     return_to_main_stack();
     if (next_ != nullptr) outcome_.failure = "never ends";
+    show_new_errors(statement, before);
     return std::move(outcome_);
   }
 
@@ -92,6 +94,9 @@ class ScriptSession::Executor : public sc_core::sc_module {
         break;
       case Kind::fill:
         fill(gpu(s.memory.gpu), s.memory, s.pattern);
+        break;
+      case Kind::read_block:
+        show_block(s);
         break;
       case Kind::read_memory:
         outcome_.shown = text_of(gpu(s.memory.gpu), s.memory, s.pattern);
@@ -156,13 +161,60 @@ class ScriptSession::Executor : public sc_core::sc_module {
     return false;
   }
 
+  static std::string line_of(const RegisterPlace& place, std::uint64_t value) {
+    const bool has_fields = place.field == nullptr && !place.description->fields.empty();
+    const std::string text = text_of_value(place, value);
+    return fmt::format("{} = {}", name_of(place), has_fields ? fmt::format("{:#x} ({})", value, text) : text);
+  }
+
   void read_and_show(const Statement& s) {
     std::uint64_t value = 0;
-    if (!judge(s, read(s.place, value))) return;
-    const bool has_fields = s.place.field == nullptr && !s.place.description->fields.empty();
-    const std::string text = text_of_value(s.place, value);
-    outcome_.shown =
-        fmt::format("{} = {}", name_of(s.place), has_fields ? fmt::format("{:#x} ({})", value, text) : text);
+    if (judge(s, read(s.place, value))) outcome_.shown = line_of(s.place, value);
+  }
+
+  /// A line for each register. Of an array only elements are shown that are not 0, and what reading would change or
+  /// refuses is named.
+  void show_block(const Statement& s) {
+    std::vector<std::string> lines;
+    for (const RegisterPlace& place : s.block) {
+      const RegisterDescription& description = *place.description;
+      const char* const kind = description.access == Access::wo ? "write-only" : "not read: reading clears it";
+      if (description.access == Access::wo || description.access == Access::rc) {
+        if (place.element == 0) lines.push_back(fmt::format("{}: {}", name_of(place), kind));
+        continue;
+      }
+      std::uint64_t value = 0;
+      if (read(place, value) != Status::ok)
+        lines.push_back(fmt::format("{}: refused, {}", name_of(place), reason_));
+      else if (description.count == 1 || value != 0)
+        lines.push_back(line_of(place, value));
+      if (description.count > 1 && place.element + 1 == description.count)
+        lines.push_back(fmt::format("gpu{}.{}.{}[0..{}]: all others are 0", place.gpu, place.block->name,
+                                    description.name, description.count - 1));
+    }
+    outcome_.shown = fmt::format("{}", fmt::join(lines, "\n"));
+  }
+
+  /// Entries of the error logs since the statement began, but for the reason of a refusal that it has asked for or
+  /// reports itself.
+  void show_new_errors(const Statement& s, const std::vector<std::uint64_t>& before) {
+    if (s.is_refused || !outcome_.failure.empty()) return;
+    for (std::size_t g = 0; g < before.size(); ++g) {
+      const auto& records = gpu(g).error_log.records();
+      for (std::size_t i = before[g]; i < records.size(); ++i) {
+        const auto& record = records[i].record;
+        if (!outcome_.shown.empty()) outcome_.shown += "\n";
+        outcome_.shown +=
+            fmt::format("GPU {} error log: {}: {} at {}: {}", g, records[i].block,
+                        name_of(static_cast<Status>(record.code)), name_of_address(record.address), record.text);
+      }
+    }
+  }
+
+  std::vector<std::uint64_t> reported() {
+    std::vector<std::uint64_t> counts;
+    for (const auto& one : node_.gpus()) counts.push_back(one->error_log.records().size());
+    return counts;
   }
 
   /// Whether what is read now is what is expected. An access that is refused is a failure and ends everything.

@@ -44,6 +44,7 @@ class Parser {
     if (verb == "refused") s.is_refused = true;
     const bool is_read = verb == "read" || (s.is_refused && line_.take_word("read"));
     s.column = line_.column();
+    if ((verb == "read" || !is_verb(verb)) && takes_block(s)) return s;
     place(s);
     if (verb == "fill") return fill(s);
     if (verb == "expect") return expect(s);
@@ -59,6 +60,19 @@ class Parser {
     s.time = time();
     line_.require_end("the end of the line");
     return s;
+  }
+
+  /// The name of a block, with nothing behind it.
+  bool takes_block(Statement& s) {
+    LineReader ahead = line_;
+    if (ahead.next_word().empty()) return false;
+    const std::string_view name = ahead.name();
+    s.block = registers_of_block(name);
+    if (s.block.empty() || !ahead.at_end()) return false;
+    line_ = ahead;
+    require_gpu(s.block.front().gpu, name.substr(0, name.find('.')));
+    s.kind = Statement::Kind::read_block;
+    return true;
   }
 
   /// A register or field, or memory.

@@ -4,6 +4,7 @@
 //   gpu0.dma.command = {action = add, operation = update}  and its fields, the others being 0
 //   gpu0.dma.layout.element = fp16                         one field: reads the others before, where that is possible
 //   read gpu0.dma.status                                   shows what is read; `read` may be left out
+//   read gpu0.dma                                          shows all registers of the block
 //   refused gpu0.dma.used = 5                              the write has to be refused
 //   refused read gpu0.dma.command                          the read has to be; `read` may be left out
 //   expect gpu0.dma.status.code == ok                      ==, !=, <, <=, > or >=
@@ -55,7 +56,19 @@ struct Pattern {
 enum class Relation { equal, not_equal, less, less_equal, greater, greater_equal };
 
 struct Statement {
-  enum class Kind { nothing, write, read, expect, wait, delay, fill, read_memory, expect_memory, compare_memory };
+  enum class Kind {
+    nothing,
+    write,
+    read,
+    expect,
+    wait,
+    delay,
+    fill,
+    read_block,
+    read_memory,
+    expect_memory,
+    compare_memory
+  };
   Kind kind = Kind::nothing;
   std::size_t column = 0;   ///< of what it is about, from 1
   bool is_refused = false;  ///< of a read or write: it has to be
@@ -66,6 +79,8 @@ struct Statement {
   std::optional<std::uint64_t> mask;
   Relation relation = Relation::equal;
   Picoseconds time = 1'000'000'000;  ///< of a wait at most, of a delay
+
+  std::vector<RegisterPlace> block;  ///< registers that read_block shows
 
   MemorySpan memory, other;
   Pattern pattern;

@@ -41,6 +41,31 @@ TEST_CASE("a script reads and writes registers and shows what it finds") {
             script.name + ": 8 statements passed, 450.000 ns\n");
 }
 
+TEST_CASE("a block's name shows all its registers, and no others") {
+  Script script;
+  const Outcome outcome =
+      script.run("gpu0.dma.rows = 64\ngpu0.signals.value[3] = 7\ngpu0.dma\nread gpu0.signals  # comment\n");
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.out,
+             Catch::Contains("gpu0.dma.rows = 64\ngpu0.dma.columns = 0\n") &&
+                 Catch::Contains("gpu0.dma.command: write-only\n") &&
+                 Catch::Contains("gpu0.dma.layout = 0x0 (wavefronts = 0, element = fp16)\n") &&
+                 Catch::Contains("gpu0.signals.value[3] = 7\ngpu0.signals.value[0..511]: all others are 0"));
+  CHECK_THAT(outcome.out, !Catch::Contains("gpu0.cache") && !Catch::Contains("value[4]"));
+  script.check_failure("gpu0.dma\nexpect gpu0.dma.rows == 1", "2:8: gpu0.dma.rows: found 0x0, expected == 0x1");
+  for (const char* wrong : {"expect gpu0.dma == 3", "refused gpu0.dma", "gpu2.dma", "gpu0.dam"})
+    CHECK(script.run(wrong).exit_code == 2);
+}
+
+TEST_CASE("what a block reports later is shown behind the statement") {
+  Script script;
+  const Outcome outcome = script.run("gpu0.dma.command = {action = add}\ndelay 1 us\n");
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.out,
+             Catch::StartsWith("GPU 0 error log: dma: invalid_argument at gpu0.memory+0x0: operation none"));
+  CHECK_THAT(script.run("refused gpu0.dma.used = 5\n").out, !Catch::Contains("error log"));
+}
+
 TEST_CASE("a field that is written leaves the others alone and clears no bit") {
   Script script;
   const Outcome outcome = script.run(
