@@ -63,6 +63,16 @@ std::optional<double> CsvTable::number(const std::string& key, const std::string
   return found;
 }
 
+std::string CsvTable::text(const std::string& key, const std::string& value, const std::string& column) const {
+  const auto index = [this](const std::string& name) {
+    return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin());
+  };
+  if (index(key) == columns.size() || index(column) == columns.size()) return "";
+  for (const std::vector<std::string>& row : rows)
+    if (row[index(key)] == value) return row[index(column)];
+  return "";
+}
+
 CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::string>& required_columns,
                   std::size_t first_row) {
   std::string text = read_input(file, "CSV file");

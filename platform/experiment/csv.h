@@ -19,6 +19,8 @@ struct CsvTable {
   /// The number in `column` of the row whose `key` column has `value`; none without such a row. Throws InputError when
   /// there are two such rows, or something else than a number that fits a double.
   std::optional<double> number(const std::string& key, const std::string& value, const std::string& column) const;
+  /// The text in `column` of the first row whose `key` column has `value`; empty without such a row or column.
+  std::string text(const std::string& key, const std::string& value, const std::string& column) const;
 };
 
 /// Throws InputError when a row is ragged or one of the columns missing.

@@ -156,7 +156,8 @@ Target target_of(const Document& document, const Experiment& experiment, const C
   target.id = entry.at("id").get<std::string>();
   target.quantity = index_of(document, pointer_to("targets", index, "quantity"), experiment.quantities,
                              entry.at("quantity").get<std::string>());
-  target.text = entry.value("text", experiment.quantities[target.quantity].name);
+  target.text = entry.value("text", reference.text("id", target.id, "name"));
+  if (target.text.empty()) target.text = experiment.quantities[target.quantity].name;
   target.aggregate = aggregate_named(entry.at("aggregate").get<std::string>());
   target.cases = filter_of(document, pointer_to("targets", index, "cases"), experiment);
   target.within = optional_number(entry, "within");

@@ -83,6 +83,13 @@ std::string reference_of(const Target& target) {
   return fmt::format("{}", fmt::join(limits, " and "));
 }
 
+std::string tolerance_of(const Target& target) {
+  std::vector<std::string> limits;
+  if (target.within) limits.push_back(fmt::format("{}", *target.within));
+  if (target.within_relative) limits.push_back(fmt::format("{:.4g}%", *target.within_relative * 100));
+  return fmt::format("{}", fmt::join(limits, " and "));
+}
+
 }  // namespace
 
 Results::Results(const Experiment& experiment, const Plan& plan, fs::path runs)
@@ -256,7 +263,7 @@ Comparison Results::comparison(std::size_t index) {
   std::vector<double> values;
   for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
     if (chosen(experiment_.cases[c], target.cases)) values.push_back(value_of(target.quantity, c));
-  Comparison result{target.id, target.text, reference_of(target), std::nan(""), {}, "error"};
+  Comparison result{target.id, target.text, reference_of(target), tolerance_of(target), std::nan(""), {}, "error"};
   try {
     result.ours = aggregate(target.aggregate, values);
     result.verdict = verdict_of(target, result.ours);
@@ -268,10 +275,10 @@ Comparison Results::comparison(std::size_t index) {
 }
 
 std::string comparison_csv(const std::vector<Comparison>& comparisons) {
-  std::string text = csv_line({"id", "paper", "ours", "difference", "verdict"});
+  std::string text = csv_line({"id", "target", "paper", "ours", "difference", "tolerance", "verdict"});
   for (const Comparison& c : comparisons)
-    text += csv_line({c.id, c.reference, std::isnan(c.ours) ? "" : fmt::format("{:.6g}", c.ours),
-                      c.difference ? fmt::format("{:+.6g}", *c.difference) : "", c.verdict});
+    text += csv_line({c.id, c.text, c.reference, std::isnan(c.ours) ? "" : fmt::format("{:.6g}", c.ours),
+                      c.difference ? fmt::format("{:+.6g}", *c.difference) : "", c.tolerance, c.verdict});
   return text;
 }
 

@@ -24,6 +24,7 @@ struct Failure {
 struct Comparison {
   std::string id, text;
   std::string reference;  ///< a number, or what a limit says
+  std::string tolerance;  ///< an amount or a percentage of the reference; empty: none
   double ours = 0;        ///< NaN when figures are missing
   std::optional<double> difference;
   std::string verdict;  ///< met, missed, reported, not available, error

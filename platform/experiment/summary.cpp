@@ -15,6 +15,12 @@ using Lines = std::vector<std::vector<std::string>>;
 
 std::string in_short(double value) { return std::isnan(value) ? "" : fmt::format("{:.4g}", value); }
 
+/// Three significant digits, those behind the point too when they are zeros.
+std::string three_digits(double value) {
+  if (std::isnan(value)) return "";
+  return std::abs(value) < 999.5 ? fmt::format("{:#.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 /// Text as Markdown shows it: a bar would end a table's cell, and what looks like a tag would vanish.
 std::string plain(const std::string& text) {
   std::string escaped;
@@ -92,10 +98,10 @@ std::string algorithms_table(const Experiment& experiment, const Results& result
 std::string comparison_table(std::vector<Comparison> comparisons) {
   std::stable_partition(comparisons.begin(), comparisons.end(),
                         [](const Comparison& c) { return c.verdict == "missed"; });
-  Lines lines{{"id", "what", "paper", "ours", "difference", "verdict"}};
+  Lines lines{{"target", "paper", "ours", "difference", "tolerance", "verdict"}};
   for (const Comparison& c : comparisons)
-    lines.push_back({c.id, c.text, c.reference, in_short(c.ours),
-                     c.difference ? fmt::format("{:+.4g}", *c.difference) : "", c.verdict});
+    lines.push_back({c.text, c.reference, three_digits(c.ours),
+                     c.difference ? fmt::format("{:+.3g}", *c.difference) : "", c.tolerance, c.verdict});
   return table(lines);
 }
 

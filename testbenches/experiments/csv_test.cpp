@@ -25,6 +25,9 @@ TEST_CASE("a number is found by its row's key") {
   CHECK_THROWS_AS(table.number("id", "y", "value"), InputError);
   CHECK_THROWS_AS(table.number("id", "twice", "value"), InputError);
   CHECK_FALSE(table.number("id", "z", "value"));
+  CHECK(table.text("id", "y", "value") == "many");
+  CHECK(table.text("id", "z", "value").empty());
+  CHECK(table.text("id", "y", "name").empty());
 }
 
 TEST_CASE("ragged rows and missing columns are refused") {

@@ -1,4 +1,5 @@
 // What an experiment makes of its runs.
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -96,7 +97,7 @@ TEST_CASE("targets are aggregated and judged as by hand") {
   content["targets"] = {
       {{"id", "speedup"}, {"quantity", "T3"}, {"aggregate", "geomean"}},
       {{"id", "mean"}, {"quantity", "T3"}, {"aggregate", "mean"}, {"at_least", 0}},
-      {{"id", "max"}, {"quantity", "T3"}, {"aggregate", "max"}, {"at_most", 0.5}},
+      {{"id", "max"}, {"quantity", "T3"}, {"aggregate", "max"}, {"at_most", 0.5}, {"text", "most"}},
       {{"id", "min"}, {"quantity", "T3"}, {"aggregate", "min"}, {"at_least", 0.1}, {"at_most", 0.2}},
       {{"id", "reads"}, {"quantity", "T3"}, {"aggregate", "min"}, {"cases", {"tall"}}, {"within", 2}}};
   files.write("experiment.json", content);
@@ -112,13 +113,18 @@ TEST_CASE("targets are aggregated and judged as by hand") {
   CHECK(ours("reads") == Approx(b).epsilon(1e-5));
   CHECK(std::stod(comparison(out, "speedup").at("difference")) == Approx(std::sqrt(a * b) - 1.5).epsilon(1e-4));
   CHECK(comparison(out, "speedup").at("paper") == "1.5");
+  CHECK(comparison(out, "speedup").at("target") == "T3 speedup");
+  CHECK(comparison(out, "speedup").at("tolerance").empty());
+  CHECK(comparison(out, "reads").at("target") == "T3");  // no name in the reference: the quantity's
+  CHECK(comparison(out, "reads").at("tolerance") == "2");
   CHECK(comparison(out, "speedup").at("verdict") == "reported");
   CHECK(comparison(out, "mean").at("verdict") == "met");
   CHECK(comparison(out, "max").at("verdict") == "missed");
   CHECK(comparison(out, "min").at("verdict") == "missed");
   CHECK(comparison(out, "reads").at("verdict") == "met");
   const std::string table = text_of(out / "result.md");
-  CHECK(table.find("| max") < table.find("| speedup"));  // misses first
+  CHECK(table.find("| most") < table.find("| T3 speedup"));  // misses first
+  CHECK(table.find(fmt::format("| {:#.3g} ", std::sqrt(a * b))) != std::string::npos);
 }
 
 TEST_CASE("within counts the distance, within_relative its share of the reference") {

@@ -24,7 +24,7 @@ std::vector<std::string> values_of(const std::string& line) {
 
 SmallExperiment::SmallExperiment() {
   change("run.json", "/collectives", {{"algorithm", "ring"}});
-  write("reference.csv", std::string("id,value,note\nspeedup,1.5,\nreads,2,\"a, b\"\n"));
+  write("reference.csv", std::string("id,name,value,note\nspeedup,T3 speedup,1.5,\nreads,,2,\"a, b\"\n"));
   write("experiment.json",
         json{{"name", "small"},
              {"base", "run.json"},

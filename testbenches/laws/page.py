@@ -14,8 +14,8 @@ def parts():
 
 def exceptions_of(status):
     return "\n\n".join(
-        f"**`{entry['name']}`**: {', '.join(f'`{law}`' for law in entry['laws'])}, up to {share(entry['at_most'])}\n\n"
-        f"- where {where(entry['where'])}\n{paragraph('- ' + entry['cause'], '  ')}"
+        f"**`{entry['name']}`** accepts {' and '.join(f'`{law}`' for law in entry['laws'])} up to {share(entry['at_most'])} where\n\n"
+        f"{where(entry['where'])}\n\n{paragraph(entry['cause'], '')}"
         for entry in exceptions.read() if entry["status"] == status)
 
 
@@ -28,7 +28,7 @@ def share(number):
 
 
 def where(predicate):
-    return "; ".join(f"{key} is {' or '.join(map(str, value)) if isinstance(value, list) else value}"
+    return "\n".join(f"- {key} is {' or '.join(map(str, value)) if isinstance(value, list) else value}"
                      for key, value in predicate.items())
 
 
