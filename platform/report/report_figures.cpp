@@ -6,6 +6,7 @@
 #include <cmath>
 #include <regex>
 
+#include "report/exposed_times.h"
 #include "report/report.h"
 #include "report/statistic_names.h"
 #include "workloads/registry.h"
@@ -99,6 +100,10 @@ Figures combined_figures(const json& gemm, const json& reduce_scatter, const jso
   if (all_gather.at("dram_bytes").contains("collective_read")) take_traffic(all_gather, "collective", figures);
   const auto time = [&](const char* phase) { return as_number(figures.at(std::string("time_ns.") + phase)); };
   figures["time_ns.total"] = std::max(time("gemm"), time("reduce_scatter")) + time("all_gather");
+  RunTimes times;
+  for (const char* phase : {phases::gemm, phases::reduce_scatter, phases::all_gather})
+    times.phases.emplace_back(phase, time(phase));
+  for (const auto& [name, ns] : exposed_times(times, true)) figures["time_ns." + name] = ns;
   return figures;
 }
 
@@ -119,8 +124,10 @@ bool is_numeric_key(const std::string& key) {
     RunResult result;
     for (const WorkloadKind* kind : workload_kinds()) {
       workload.update(kind->numbers);
-      for (const char* phase : kind->phases) result.time_ns.phases.emplace_back(phase, 0);
+      for (const Phase& phase : kind->phases) result.time_ns.phases.emplace_back(phase.key, 0);
     }
+    for (const Phase& phase : phases::of_collectives) result.time_ns.phases.emplace_back(phase.key, 0);
+    for (const auto& exposed : exposed_times(result.time_ns, false)) result.time_ns.phases.push_back(exposed);
     result.time_ns.ends = {0};
     result.links.resize(1);
     return row_figures(report_json(configuration, result));
