@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "experiment/experiment_parts.h"
+#include "report/metric_parts.h"
 #include "report/report_figures.h"
 
 namespace t3vp {
@@ -171,6 +172,15 @@ std::vector<std::string> names_of(const Document& document, std::size_t index, c
   return names;
 }
 
+/// What is stacked is added up, so that no metric may be a part of another one.
+void require_disjoint(const Document& document, std::size_t index, const std::vector<std::string>& keys) {
+  for (const std::string& whole : keys)
+    for (const std::string& part : keys)
+      if (contains(whole, part))
+        document.reject(pointer_to("plot", index, "keys"), fmt::format("{}, which contains {}", whole, part),
+                        "metrics that do not contain each other, as a stack adds them up");
+}
+
 Plot plot_of(const Document& document, const Experiment& experiment, std::size_t index) {
   const json& entry = document.content.at("plot").at(index);
   Plot plot;
@@ -198,6 +208,7 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   for (const std::string& key : plot.keys) require_key(document, experiment, pointer_to("plot", index, "keys"), key);
   if (plot.kind == Plot::Kind::stacks && plot.keys.empty())
     document.reject(pointer_to("plot", index, "keys"), "a list of report keys to stack");
+  if (plot.kind == Plot::Kind::stacks) require_disjoint(document, index, plot.keys);
   plot.marks = names_of(document, index, "marks");
   plot.cluster = entry.value("cluster", std::size_t{1});
   if (needs_trace(plot.kind) && !experiment.trace)

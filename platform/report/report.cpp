@@ -10,6 +10,7 @@
 #include "io/printable.h"
 #include "io/schema_check.h"
 #include "protocol/traffic_classes.h"
+#include "report/exposed_times.h"
 #include "report/warnings.h"
 
 namespace t3vp {
@@ -18,10 +19,13 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Every report has the known phases, null when the run has left them out.
-ordered_json times_json(const RunTimes& t) {
+ordered_json times_json(const RunConfiguration& c, const RunTimes& t) {
   ordered_json times = {{"total", t.total}};
-  for (const auto& known : phases::of_collectives) times[known.first] = nullptr;
+  for (const Phase& known : phases::of_collectives) times[known.key] = nullptr;
   for (const auto& [name, ns] : t.phases) times[name] = ns;
+  const bool has_own_program = c.built_in_program.empty();
+  if (t.total > 0 && !has_own_program && c.workload != nullptr && c.workload->separates_communication(c.method))
+    for (const auto& [name, ns] : exposed_times(t, c.workload->runs_apart(c.method))) times[name] = ns;
   times["setup"] = t.setup;
   times["zeroing"] = t.zeroing;
   return times;
@@ -202,7 +206,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                          {"data", c.functional ? "functional" : "timing-only"},
                          {"simulate", c.mirror ? "mirror" : "all"},
                          {"workload", ordered_json(c.resolved.value("workload", nlohmann::json::object()))},
-                         {"time_ns", times_json(r.time_ns)},
+                         {"time_ns", times_json(c, r.time_ns)},
                          {"dram_bytes", class_bytes_json(r.dram_bytes)},
                          {"links", links_json(r.links)},
                          {"tracker",

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <regex>
 
+#include "report/exposed_times.h"
 #include "report/report.h"
 #include "report/statistic_names.h"
 #include "workloads/registry.h"
@@ -89,8 +90,10 @@ bool is_numeric_key(const std::string& key) {
     RunResult result;
     for (const WorkloadKind* kind : workload_kinds()) {
       workload.update(kind->numbers);
-      for (const char* phase : kind->phases) result.time_ns.phases.emplace_back(phase, 0);
+      for (const Phase& phase : kind->phases) result.time_ns.phases.emplace_back(phase.key, 0);
     }
+    for (const Phase& phase : phases::of_collectives) result.time_ns.phases.emplace_back(phase.key, 0);
+    for (const auto& exposed : exposed_times(result.time_ns, false)) result.time_ns.phases.push_back(exposed);
     result.time_ns.ends = {0};
     result.links.resize(1);
     return row_figures(report_json(configuration, result));

@@ -54,10 +54,11 @@ std::string headline(const ordered_json& report) {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // keys of figures and what they are called
 
-/// The figures that no row has yet, under their own names.
+/// The figures that no row has yet, under their own names. Exposed times are parts of times that have a row.
 void add_others(const ordered_json& figures, Rows& rows) {
   for (const auto& figure : figures.items())
-    if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.first == figure.key(); }))
+    if (figure.key().rfind(phases::exposed, 0) != 0 &&
+        std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.first == figure.key(); }))
       rows.emplace_back(figure.key(), figure.key());
 }
 
@@ -82,7 +83,7 @@ std::string stop_row(const ordered_json& report) {
 
 std::string time_rows(const ordered_json& times, const ordered_json& replicates, bool is_stopped) {
   Rows rows = {{"total", "total"}, {"setup", "setup (before the start)"}, {"zeroing", "  zeroing of the output"}};
-  rows.insert(rows.end(), std::begin(phases::of_collectives), std::end(phases::of_collectives));
+  for (const Phase& phase : phases::of_collectives) rows.emplace_back(phase.key, phase.name);
   add_others(times, rows);
   std::rotate(rows.begin(), rows.begin() + 1, rows.end());  // the total comes last
   const double longest = std::max(times.at("total").get<double>(), times.at("setup").get<double>());

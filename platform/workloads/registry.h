@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/phase.h"
 #include "workloads/workload.h"
 
 namespace t3vp {
@@ -22,7 +23,7 @@ struct WorkloadKind {
   const char* name;
   std::vector<Program> programs;
   std::vector<std::string> buffers;  ///< names of those that its programs publish, as regular expressions
-  std::vector<const char*> phases;   ///< that its programs mark, beside those of a GEMM and its collective
+  std::vector<Phase> phases;         ///< that its programs mark, beside those of a GEMM and its collective
   nlohmann::json numbers;            ///< a resolved workload with all numbers that it may have
   std::shared_ptr<Workload> (*read)(const Document& run);
   /// Keys that stand beside another one alone: "tp" beside "model".

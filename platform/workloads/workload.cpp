@@ -36,6 +36,8 @@ void Workload::name(const Document& run, const std::string& otherwise) {
   label_ = run.content.at("workload").value("label", otherwise);
 }
 
+bool Workload::separates_communication(const std::string&) const { return false; }
+
 bool Workload::runs_apart(const std::string& method) const {
   return method == "ideal-overlap" || method == "ideal-rs-nmc";
 }

@@ -258,14 +258,16 @@ TEST_CASE("reports differ in the figures that differ, but for the host's") {
   other.statistics[0].value = 18;
   other.time_ns.phases.emplace_back("reduce_scatter", 12);
   const auto list = differences(first, report_of(other));
-  REQUIRE(list.size() == 4);
+  REQUIRE(list.size() == 6);
   CHECK(list[0].figure == "gpu0.dram.row_hits");
   CHECK(list[1].figure == "links.0_to_3.payload_bytes");
   CHECK(*list[1].relative == 1.0);
-  CHECK(list[2].figure == "time_ns.reduce_scatter");
-  CHECK_FALSE(list[2].relative);
-  CHECK(list[3].figure == "time_ns.total");
-  CHECK(*list[3].relative == Approx(0.1));
+  CHECK(list[2].figure == "time_ns.exposed_communication");
+  CHECK(list[3].figure == "time_ns.exposed_reduce_scatter");
+  CHECK(list[4].figure == "time_ns.reduce_scatter");
+  CHECK_FALSE(list[4].relative);
+  CHECK(list[5].figure == "time_ns.total");
+  CHECK(*list[5].relative == Approx(0.1));
 }
 
 TEST_CASE("a figure that only one report has is a difference") {

@@ -54,7 +54,7 @@ json hostile_experiment(const std::string& a, const std::string& b) {
   content["quantities"] = json::array({{{"name", "6" + b}, {"value", "time_ns.total[5" + a + "] / 1000"}}});
   for (const char* kind : {"bars", "lines", "heat-map", "stacks", "timeline"})
     content["plot"].push_back({{"file", kind}, {"kind", kind}, {"title", "7" + a}, {"unit", "8" + b}});
-  content["plot"][3]["keys"] = {"time_ns.gemm", "time_ns.fused"};
+  content["plot"][3]["keys"] = {"time_ns.gemm", "time_ns.exposed_fused"};
   return content;
 }
 

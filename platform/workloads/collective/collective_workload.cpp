@@ -179,7 +179,7 @@ const WorkloadKind collective_kind{
     "collective",
     {{"collective", "a collective alone", "there is no collective alone"}},
     {"in", "out"},
-    {"collective"},
+    {{"collective", "collective", "total", true}},
     {{"collective", {{"bytes", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<CollectiveWorkload>(run); }};
 

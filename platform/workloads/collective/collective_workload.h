@@ -12,6 +12,7 @@ class CollectiveWorkload : public Workload {
   explicit CollectiveWorkload(const Document& run);
 
   nlohmann::json resolved() const override;
+  bool separates_communication(const std::string&) const override { return true; }
   std::shared_ptr<Workload> unnamed() const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;

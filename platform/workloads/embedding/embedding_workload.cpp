@@ -65,6 +65,8 @@ std::shared_ptr<Workload> EmbeddingWorkload::unnamed() const {
   return other;
 }
 
+bool EmbeddingWorkload::separates_communication(const std::string& method) const { return !pools_fused(method); }
+
 std::string EmbeddingWorkload::usual_program(const std::string& method) const {
   return dlrm_ ? "dlrm" : Workload::usual_program(method);
 }
@@ -103,8 +105,19 @@ const WorkloadKind embedding_kind{
     {{"embedding", "embedding tables", "there are no embedding tables"},
      {"dlrm", "embedding tables with mlp", "there are no embedding tables with mlp"}},
     {"tables", "out", "ready", "dense", "table_gradients", "gradients_ready", "(?:bucket|weights)[0-9]+"},
-    {"pooling", "all_to_all", "arrival", "forward", "bottom", "top", "backward", "top_back", "bottom_back",
-     "all_to_all_back", "update", "optimizer"},
+    {{"pooling", "pooling", "forward"},
+     {"all_to_all", "all-to-all", "forward", true},
+     {"arrival", "arrival of the peers' results", "total", true},
+     {"forward", "forward pass"},
+     {"bottom", "bottom perceptron", "forward"},
+     {"top", "top perceptron", "forward"},
+     {"backward", "backward pass"},
+     {"top_back", "top perceptron, backward", "backward"},
+     {"bottom_back", "bottom perceptron, backward", "backward"},
+     {"all_to_all_back", "all-to-all, backward", "backward", true},
+     {"update", "update of the tables", "backward"},
+     {"all_reduce", "all-reduce", "backward", true},
+     {"optimizer", "optimizer", "backward"}},
     {{"embedding", {{"global_batch", 1}, {"tables_per_gpu", 1}, {"dimension", 1}, {"pooling", 1}, {"rows", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<EmbeddingWorkload>(run); }};
 

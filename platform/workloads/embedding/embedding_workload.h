@@ -18,6 +18,7 @@ class EmbeddingWorkload : public Workload {
   nlohmann::json resolved() const override;
   std::shared_ptr<Workload> unnamed() const override;
   std::string usual_program(const std::string& method) const override;
+  bool separates_communication(const std::string& method) const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;

@@ -148,7 +148,7 @@ const WorkloadKind experts_kind{
     "experts",
     {{"experts", "experts", "there are no experts"}},
     {"a", "b", "out"},
-    {"all_to_all"},
+    {{"all_to_all", "all-to-all", "total", true}},
     {{"experts", {{"tokens", 1}, {"hidden", 1}, {"inner", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<ExpertsWorkload>(run); }};
 

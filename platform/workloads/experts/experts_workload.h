@@ -13,6 +13,7 @@ class ExpertsWorkload : public Workload {
   explicit ExpertsWorkload(const Document& run);
 
   nlohmann::json resolved() const override;
+  bool separates_communication(const std::string& method) const override { return method == "bulk"; }
   std::shared_ptr<Workload> unnamed() const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;

@@ -20,6 +20,7 @@ class GemmWorkload : public Workload {
   explicit GemmWorkload(const Document& run);
 
   nlohmann::json resolved() const override;
+  bool separates_communication(const std::string&) const override { return true; }
   std::shared_ptr<Workload> unnamed() const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;

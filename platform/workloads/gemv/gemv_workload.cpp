@@ -135,7 +135,7 @@ const WorkloadKind gemv_kind{
     "gemv",
     {{"gemv", "a matrix times a vector", "there is no gemv"}},
     {"matrix", "vector", "out"},
-    {"gemv", "all_reduce"},
+    {{"gemv", "GEMV"}, {"all_reduce", "all-reduce", "total", true}},
     {{"gemv", {{"rows", 1}, {"columns", 1}, {"slice", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<GemvWorkload>(run); }};
 

@@ -11,6 +11,7 @@ class GemvWorkload : public Workload {
   explicit GemvWorkload(const Document& run);
 
   nlohmann::json resolved() const override;
+  bool separates_communication(const std::string& method) const override { return method == "bulk"; }
   std::shared_ptr<Workload> unnamed() const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   Operands operands(const Document& run) const override;
