@@ -6,7 +6,7 @@ import subprocess
 import time
 from typing import NamedTuple
 
-from validation import first_result, stamps
+from validation import first_result, measured, stamps
 from validation.pages import BLOCK, shown_in
 from validation.stamps import ROOT
 from validation.tables import rows_of, tables_in
@@ -18,10 +18,10 @@ TIME_OF_BULK = {"base": "../runs/embedding-4gpu.json", "cases": [{"name": "as it
 class Check(NamedTuple):
     page: str
     experiment: object  # its name, or the experiment itself
-    case: str
+    case: str  # or the file of measured times
     row: str  # of the page
     column: str  # of the page
-    value: str  # a quantity of the experiment, or arithmetic over its methods' figures
+    value: str  # a quantity of the experiment, or arithmetic over its methods' figures, or the row of measured times
     form: str = "{:.4g}"  # as the page writes it
 
 
@@ -33,6 +33,7 @@ CHECKS = (
     Check("docs/validation/sensitivities.md", "sensitivity-mca-bands", "Mega-GPT-2 OP TP=16 bands 4-8-16",
           "Mega-GPT-2 OP TP=16 bands 4-8-16", "T3-MCA", "T3-MCA"),
     Check("docs/validation/gpu-initiated.md", "gi-fig-10", "256|32", r"256\|32", "time saved", "time saved"),
+    Check("docs/validation/h200.md", measured.NAME, "collectives.csv", "reduce-scatter, 6 MiB", "simulated, us", "1", "{:.1f}"),
     Check("docs/models/policies.md", "policies-all", "Mega-GPT-2 TP=16 OP", "Mega-GPT-2 TP=16 OP", "compute-first", "compute-first"),
     Check("docs/models/collectives.md", "collectives-lines", "4 KiB", "reduce-scatter, 4 KiB", "ring",
           "time_ns.total[reduce-scatter: ring] / 1000", "{:.1f}"),
@@ -44,7 +45,8 @@ FIGURE = re.compile(r"([\w.]+)\[([^\]]+)\]")
 def shown(check):
     """The page's number: in the experiment's own table where there is one, else in the first table that has the row."""
     text = (ROOT / check.page).read_text()
-    own = [found.group(0) for found in BLOCK.finditer(text) if found.groups() == ("results", f" {check.experiment}")]
+    own = [found.group(0) for found in BLOCK.finditer(text)
+           if found.groups() in (("results", f" {check.experiment}"), (check.experiment, " times"))]
     plain = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.startswith("    ")]
     for rows in [*map(rows_of, tables_in(own[0] if own else text)), [row for row in plain if "method" in row or len(row) > 5]]:
         head = rows[0] if rows else []
@@ -77,6 +79,8 @@ def made_again(check, program, out):
     """The number as it comes out now, or why there is none."""
     folder = out / "check" / check.page.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
+    if check.experiment == measured.NAME:
+        return measured_again(check, program, folder)
     file = folder / "experiment.json"
     experiment = reduced(check)
     file.write_text(json.dumps(experiment))
@@ -85,6 +89,18 @@ def made_again(check, program, out):
     if run.returncode != 0:
         return "no run: " + (run.stderr.strip().splitlines() or ["no message"])[-1]
     return check.form.format(value_of(experiment["quantities"][0]["value"], folder / "results.csv"))
+
+
+def measured_again(check, program, folder):
+    """The simulated time beside one row of measured times."""
+    head, *rows = (measured.DATA / check.case).read_text().splitlines()
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data" / check.case).write_text(f"{head}\n{rows[int(check.value) - 1]}\n")
+    run = subprocess.run([program, "validate", measured.NAME, "--data", folder / "data", "--out", folder],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if run.returncode != 0:
+        return "no run: " + (run.stderr.strip().splitlines() or ["no message"])[-1]
+    return check.form.format(float(measured.rows_in(folder / "h200.csv")[0]["simulated_us"]))
 
 
 def value_of(expression, results):

@@ -7,6 +7,7 @@
 <!-- targets -->                the targets of all experiments of the page but sensitivities
 <!-- summary NAME... -->        the targets of these, with causes
 <!-- first-result WHAT -->      README's picture (WHAT is `picture`) or its table (`table`)
+<!-- h200 WHAT -->              times measured on H200 beside simulated ones: a row per file (`files`) or per time (`times`)
 <!-- stamp -->                  which state of the project all of these are of
 
 Each block ends with <!-- end -->.
@@ -14,18 +15,18 @@ Each block ends with <!-- end -->.
 import re
 import sys
 
-from validation import first_result, stamps, tables, targets
+from validation import first_result, measured, stamps, tables, targets
 from validation.stamps import ROOT
 
 PAGES = [ROOT / name for name in (
     "README.md", "docs/validation/summary.md", "docs/validation/t3.md", "docs/validation/sensitivities.md",
-    "docs/validation/gpu-initiated.md", "docs/models/policies.md", "docs/models/collectives.md", "docs/tutorials/what-if.md")]
+    "docs/validation/gpu-initiated.md", "docs/validation/h200.md", "docs/models/policies.md", "docs/models/collectives.md", "docs/tutorials/what-if.md")]
 IMAGES = ROOT / "docs" / "images"
-BLOCK = re.compile(r"<!-- (results|comparison|spreads|targets|pictures|summary|first-result)((?: \S+)*) -->\n.*?<!-- end -->", re.DOTALL)
+BLOCK = re.compile(r"<!-- (results|comparison|spreads|targets|pictures|summary|first-result|h200)((?: \S+)*) -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def names_in(kind, words):
-    return [first_result.NAME] if kind == "first-result" else words.split()
+    return [kind] if kind in (first_result.NAME, measured.NAME) else words.split()
 
 
 def shown_in(text):
@@ -52,8 +53,10 @@ def content_of(kind, words, match, of_page, taken, out):
         return targets.target_table(columns, names, taken, out, match.group(0))
     if names_in(kind, words)[0] not in taken:
         return None
-    if kind == "first-result":
+    if kind == first_result.NAME:
         return first_result.block(words.strip(), out)
+    if kind == measured.NAME:
+        return measured.block(words.strip(), out)
     folder = out / words.strip()
     if kind == "pictures":
         return tables.pictures(folder, IMAGES)
@@ -63,8 +66,8 @@ def content_of(kind, words, match, of_page, taken, out):
 def mistake_in(page, taken, merged, mixed):
     """Why the page cannot be of these stamps, in one line."""
     for name in taken:
-        if taken[name][1] != stamps.digest_of_experiment(ROOT / "configs/experiments" / f"{name}.json"):
-            return f"{page}: {name}.json has changed since its results were made: run tools/validate {name}"
+        if taken[name][1] != stamps.digest_of_experiment(name):
+            return f"{page}: {name} itself has changed since its results were made: run tools/validate {name}"
     if mixed or stamps.all_alike(merged.values()):
         return ""
     newest, *older = stamps.by_state(merged)

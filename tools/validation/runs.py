@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from validation import first_result, pages, stamps
+from validation import first_result, measured, pages, stamps
 from validation.stamps import ROOT
 
 REPLICATES = 3
@@ -30,12 +30,14 @@ def build(program):
 def key_of(name, program, replicates):
     """What decides whether results that are there can stay."""
     tree = stamps.stamp_of_tree()
-    return {"sources": tree.sources, "configs": tree.configs, "experiment": stamps.digest_of_experiment(file_of(name)),
+    return {"sources": tree.sources, "configs": tree.configs, "experiment": stamps.digest_of_experiment(name),
             "program": hashlib.sha256(program.read_bytes()).hexdigest()[:12], "replicates": replicates}
 
 
 def command_of(name, options, replicates):
     command = [options.program, "experiment", file_of(name), "--out", options.out / name, "--runs", options.out / "runs"]
+    if name == measured.NAME:
+        command = measured.command(options.program, options.out)
     if options.jobs:
         command += ["--jobs", options.jobs]
     return command + (["--replicates", str(replicates)] if replicates > 1 else [])
@@ -71,7 +73,7 @@ def duration(name, options):
 def make_missing(names, options):
     """Makes those whose results are not there, and prints before which these are."""
     for name in names:
-        if name != first_result.NAME and not file_of(name).exists():
+        if name not in (first_result.NAME, measured.NAME) and not file_of(name).exists():
             sys.exit(f"no experiment {name} in configs/experiments")
     if not shutil.which("gnuplot"):
         sys.exit("no gnuplot, which draws the pages' pictures: sudo apt-get install gnuplot-nox")

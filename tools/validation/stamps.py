@@ -62,9 +62,10 @@ def stamp_of_tree():
     return Stamp(commit + ("+changes" if changed else ""), digest_of(SOURCES, NO_FIGURES), digest_of(CONFIGS))
 
 
-def digest_of_experiment(file):
+def digest_of_experiment(name):
+    file = ROOT / "configs/experiments" / f"{name}.json"
     if not file.exists():
-        return ""  # README's runs are no experiment
+        return digest_of([f"testbenches/experiments/{name}"])  # times measured beside it; README's runs have none
     reference = json.loads(file.read_text()).get("reference")
     return digest_of_files(str(path.relative_to(ROOT)) for path in [file] + ([file.parent / reference] if reference else []))
 
