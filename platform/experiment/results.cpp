@@ -21,10 +21,10 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-/// Version and configuration are the same, and so is the program that wrote the report.
+/// Version and configuration are the same, and so are the sources that simulate.
 bool is_current(const PlannedRun& run, const json& report) {
   return report.at("config_hash") == run.config_hash && report.at("version") == T3VP_VERSION &&
-         report.at("host").at("program") == program_fingerprint();
+         report.at("host").at("program") == simulation_fingerprint();
 }
 
 /// A run that has failed makes none.
@@ -101,7 +101,7 @@ bool Results::take_finished(std::size_t run) {
   const fs::path folder = folder_of(run), file = folder / "report.json";
   if (!fs::exists(file) || (experiment_.trace && !fs::exists(folder / "trace.json"))) return false;
   try {
-    json report = read_document(file, "report").content;  // which this very program has checked
+    json report = read_document(file, "report").content;  // which a program of the same sources has checked
     if (!is_current(plan_.runs[run], report) || !has_replicates(report, experiment_.replicates)) return false;
     take(run, std::move(report), 0);
   } catch (const std::exception&) {

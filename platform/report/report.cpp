@@ -126,7 +126,7 @@ ordered_json host_json(const HostFigures& h) {
           {"peak_rss_MiB", h.peak_rss_MiB},
           {"dram_accesses_per_s", rate},
           {"events", h.events},
-          {"program", program_fingerprint()}};
+          {"program", simulation_fingerprint()}};
 }
 
 /// Two figures of the same time may differ in the last bits.

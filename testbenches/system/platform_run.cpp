@@ -5,7 +5,6 @@
 
 #include <stdexcept>
 
-#include "io/fingerprint.h"
 #include "io/output_file.h"
 #include "report/report.h"
 #include "run/simulation.h"
@@ -47,7 +46,6 @@ Run Run::of_platform(const Settings& settings) { return of_platform(configuratio
 
 Run Run::of_platform(const RunConfiguration& configuration, const std::function<void()>& before, t3_program* program) {
   Run run;
-  program_fingerprint();  // once here, not in every child
   const pid_t child = fork();
   if (child == 0) {
     try {

@@ -6,7 +6,7 @@
 <!-- pictures NAME -->          its pictures
 <!-- targets -->                the targets of all experiments of the page but sensitivities
 <!-- summary NAME... -->        the targets of these, with causes
-<!-- first-result WHAT -->      README's picture (WHAT is `picture`) or its table (`table`)
+<!-- first-result -->           README's picture
 <!-- h200 WHAT -->              times measured on H200 beside simulated ones: a row per file (`files`) or per time (`times`)
 <!-- stamp -->                  which state of the project all of these are of
 
@@ -54,7 +54,7 @@ def content_of(kind, words, match, of_page, taken, out):
     if names_in(kind, words)[0] not in taken:
         return None
     if kind == first_result.NAME:
-        return first_result.block(words.strip(), out)
+        return first_result.block(out)
     if kind == measured.NAME:
         return measured.block(words.strip(), out)
     folder = out / words.strip()

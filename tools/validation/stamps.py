@@ -2,9 +2,9 @@
 
 A stamp names the commit and has two hashes of what is on the disk, 12 hexadecimal digits each:
 
-- sources: what simulates and computes results (SOURCES without NO_FIGURES and pages). A change of the command line, of
-  report files or of the debugger leaves it as it is.
-- configs: systems, memories, models and run files (CONFIGS).
+- sources: what simulates (cmake/simulation_fingerprint.py). Comments, the command line, tables, pictures and the
+  debugger leave it as it is.
+- configs: systems, memories, models and run files (CONFIGS), without their descriptions.
 
 Results with equal hashes are of one state, whatever their commits are. An experiment's own file (and its reference) is
 hashed in stamp.json alone, since it decides about no other experiment's results.
@@ -14,11 +14,13 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "cmake"))
+from simulation_fingerprint import content, fingerprint  # noqa: E402: it belongs to the build
 SOURCES = ("abi", "cmake", "firmware", "models", "platform", "CMakeLists.txt")
-NO_FIGURES = ("platform/cli/", "platform/report/", "platform/debugger/")
 CONFIGS = ("configs/memory", "configs/runs", "configs/systems", "configs/workloads")
 MIXED = "mixed: "
 BLOCK = re.compile(r"<!-- stamp -->\n(.*?)\n<!-- end -->", re.DOTALL)
@@ -45,8 +47,7 @@ def git(*arguments):
 def digest_of_files(files):
     found = hashlib.sha256()
     for file in files:
-        content = (ROOT / file).read_bytes()
-        found.update(f"{file}\0{len(content)}\0".encode() + content)
+        found.update(f"{file}\0{content(ROOT / file)}\0".encode())
     return found.hexdigest()[:12]
 
 
@@ -59,7 +60,7 @@ def digest_of(paths, without=()):
 def stamp_of_tree():
     commit = git("rev-parse", "--short=8", "HEAD").strip()
     changed = [line for line in git("status", "--porcelain", "--", *SOURCES, *CONFIGS).splitlines() if not line.endswith(".md")]
-    return Stamp(commit + ("+changes" if changed else ""), digest_of(SOURCES, NO_FIGURES), digest_of(CONFIGS))
+    return Stamp(commit + ("+changes" if changed else ""), fingerprint(ROOT)[:12], digest_of(CONFIGS))
 
 
 def digest_of_experiment(name):
