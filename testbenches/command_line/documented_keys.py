@@ -42,7 +42,7 @@ def first_column(text, begin, end):
 
 
 def main():
-    architects, collectives, verification = page("guides/running.md"), page("models/collectives.md"), page("guides/verification.md")
+    architects, collectives, verification = page("guides/running.md"), page("models/fused-collectives.md"), page("guides/verification.md")
     run, nic = schema("run"), schema("system")["nic"]["properties"]
     workload, workloads = run["workload"]["properties"], row(architects, "workload")
     for name in ("gemm", "embedding", "gemv", "experts", "collective"):
@@ -50,7 +50,7 @@ def main():
     compare("running.md, workload", [key for key in workload if f'"{key}"' in workloads or f"`{key}`" in workloads], workload)
     fused = workload["fused"]["enum"]
     compare("running.md, fused", [value for value in fused if f"`{value}`" in workloads], fused)
-    compare("collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
+    compare("fused-collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
     for key in ("method", "mca_scope", "data", "operands", "simulate", "check"):
         values = [value for value in run[key]["enum"] if f"`{value}`" in row(architects, key)]
         compare(f"running.md, {key}", values, run[key]["enum"])
