@@ -45,13 +45,13 @@ def first_column(text, begin, end):
 
 def main():
     running, topologies = page("guides/running.md"), page("guides/topologies.md")
-    collectives, verification = page("models/collectives.md"), page("guides/verification.md")
+    collectives, verification = page("models/fused-collectives.md"), page("guides/verification.md")
     run, system = schema("run")["properties"], schema("system")
     workload, workloads = run["workload"]["properties"], section(running, "## Workloads")
     compare("running.md, workload", [key for key in workload if f"`{key}`" in workloads], workload)
     fused = workload["fused"]["enum"]
     compare("running.md, fused", [value for value in fused if f"`{value}`" in workloads], fused)
-    compare("collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
+    compare("fused-collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
     compare("running.md, method", first_column(section(running, "## Methods"), "| Method |", "\n\n"), run["method"]["enum"])
     for key in ("mca_scope", "data", "operands", "simulate", "check"):
         values = [value for value in run[key]["enum"] if f"`{value}`" in row(running, key)]

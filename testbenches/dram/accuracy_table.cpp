@@ -1,4 +1,4 @@
-// Prints the accuracy tables of docs/models/memory.md: the channel beside cycle-level simulators on the same traces.
+// Prints the accuracy tables of docs/validation/dram.md: the channel beside cycle-level simulators on the same traces.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -33,7 +33,7 @@ CHECKS = (
     Check("docs/validation/gpu-initiated.md", "gi-fig-10", "256|32", r"256\|32", "time saved", "time saved"),
     Check("docs/validation/h200.md", measured.NAME, "collectives.csv", "reduce-scatter, 6 MiB", "simulated, us", "1", "{:.1f}"),
     Check("docs/models/policies.md", "policies-all", "Mega-GPT-2 TP=16 OP", "Mega-GPT-2 TP=16 OP", "compute-first", "compute-first"),
-    Check("docs/models/collectives.md", "collectives-lines", "4 KiB", "reduce-scatter, 4 KiB", "ring",
+    Check("docs/validation/collective-times.md", "collectives-lines", "4 KiB", "reduce-scatter, 4 KiB", "ring",
           "time_ns.total[reduce-scatter: ring] / 1000", "{:.1f}"),
     Check("docs/tutorials/what-if.md", "what-if", "links of 300 GB/s", "links of 300 GB/s", "T3, us", "T3, us"),
 )
