@@ -34,8 +34,9 @@ static bool was_refused(const struct t3_context* context, uint32_t queue, uint64
 /* Packets that have not ended are unknown to t3_code_of_kernel(). */
 static bool has_failed(enum t3_status code) { return code != T3_OK && code != T3_INVALID_ARGUMENT; }
 
-/* What the ring kernel under way has met, if it has ended. One that was refused, for whatever reason, has sent nothing
- * and awaited nothing: it counts as never queued. How far an aborted one and its neighbours have come is not known. */
+/* What the ring kernel in progress has met, if it has ended. One that was refused, for whatever reason, has sent
+ * nothing and awaited nothing: it counts as never queued. How far an aborted one and its neighbours have come is not
+ * known. */
 static void note_ring(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   if (state->last_ring == 0) return;

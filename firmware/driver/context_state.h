@@ -84,13 +84,13 @@ struct __attribute__((may_alias)) t3_state {
   uint32_t allocation_count;
   struct t3_queue_state queues[T3_QUEUES];
   uint32_t queue;                               /* in use */
-  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels under way, the latest first */
+  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels in flight, the latest first */
   uint32_t nic_queues;                          /* queue pairs of the NIC that are not in reset */
   struct t3_allocation nic_rings[T3_NIC_PAIRS]; /* their memory, by number; no bytes: in reset */
   uint64_t barrier_rounds;                      /* since reset */
   uint32_t barrier_round;                       /* of the barrier that a timeout has left */
   bool barrier_told;                            /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring;               /* the ring kernel under way, 0: none */
+  uint64_t ring_epoch, last_ring;               /* the ring kernel in progress, 0: none */
   uint32_t ring_queue;                          /* that it is in */
   bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
   bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */

@@ -16,7 +16,7 @@
 #define COUNTERS_BYTES 64u /* ticket and turn, 32 bytes apart */
 #define NO_PORT 0xFFFFu    /* of a route that leads nowhere */
 
-/* What each GPU tells the others. All but the key is the same on all. */
+/* What each GPU sends the others. All but the key is the same on all. */
 enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_FOR_HOST, TOLD_KEY, TOLD_COUNT };
 
 static uint64_t round_up(uint64_t value) { return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }

@@ -106,7 +106,7 @@ void LastLevelCache::miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t
   added.line = line;
 }
 
-/// Gives the load what is there: sectors that can be read, and stored bytes of those under way, whose others follow
+/// Gives the load what is there: sectors that can be read, and stored bytes of those in flight, whose others follow
 /// with their fill.
 void LastLevelCache::copy_out(const Piece& piece, CacheTags::Slot slot, std::uint32_t load, std::uint32_t offset) {
   const CacheTags::Line& held = tags_.line(slot);
@@ -122,7 +122,7 @@ void LastLevelCache::copy_out(const Piece& piece, CacheTags::Slot slot, std::uin
     const std::uint32_t to = std::min<std::uint32_t>(piece.end, (sector + 1) << sector_bits_);
     const bool pending = (held.pending >> sector & 1) != 0, stored = (held.dirty >> sector & 1) != 0;
     while (at < to) {
-      // The bytes of a sector come from one place, unless some of them were stored while it is under way.
+      // The bytes of a sector come from one place, unless some of them were stored while it is in flight.
       const std::uint32_t from = at - piece.begin, count = pending && stored ? 1 : to - at;
       if (!pending || (stored && is_dirty(slot, at)))
         std::memcpy(data + from, bytes + at, count);

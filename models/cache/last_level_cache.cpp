@@ -163,7 +163,7 @@ void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
   held.partial = full != held.dirty;
 }
 
-/// A line has its bytes or has none, as the accesses that brought it: one of the other kind begins it anew.
+/// A line has its bytes or has none, as the accesses that brought it: one of the other kind begins it again.
 CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time) {
   CacheTags::Slot slot = tags_.find(place);
   if (slot != CacheTags::none) {

@@ -1,7 +1,7 @@
 // Last-level cache of a GPU. Lines of accesses with data hold their bytes, the others are tags: what a run simulates
 // without data costs no memory, and takes the same time.
 //
-// Cached loads fetch missing sectors, hits on sectors under way wait for them; cached stores allocate without a fetch
+// Cached loads fetch missing sectors, hits on sectors in flight wait for them; cached stores allocate without a fetch
 // and are written back when evicted, only the bytes that were stored, in the traffic class of who stored them. A load
 // of bytes that a sector stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
 //

@@ -124,7 +124,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
                        FencedMemory{KernelRegistry::most_argument_size}};
   std::function<void(const KernelCode*)> code_told_;
   std::array<std::unique_ptr<KernelQueue>, queue_count> queues_;
-  std::uint32_t last_served_ = 0;  ///< queue: those of one priority take turns
+  std::uint32_t last_served_ = 0;  ///< queue: those of one priority alternate
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
   std::uint64_t resets_ = 0;

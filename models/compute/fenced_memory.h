@@ -25,7 +25,7 @@ class FencedMemory {
 
  private:
   std::size_t capacity_;
-  std::size_t room_;  ///< between the pages that nobody may touch
+  std::size_t room_;  ///< between the inaccessible pages
   void* mapping_ = nullptr;
   unsigned char *room_begin_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  ///< of the room, and of what is lent
 };

@@ -16,7 +16,7 @@ struct FiberStack {
   std::size_t bytes = 0;
 };
 
-/// Stacks cut from a few large mappings, since a page that nobody may touch below each would be a mapping each, of
+/// Stacks cut from a few large mappings, since an inaccessible page below each would be a mapping each, of
 /// which a process has 65530. Builds with the address sanitizer have such pages all the same: they are for small runs.
 class FiberStacks {
  public:

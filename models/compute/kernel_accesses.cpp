@@ -146,7 +146,7 @@ Refusal KernelAccesses::validate_count(const Wave& wave, const t3_call& call) co
                  wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
 }
 
-/// Whether the call may reach memory before what the wave has stored. Stores take turns at the port, so that a load of
+/// Whether the call may reach memory before what the wave has stored. Stores alternate at the port, so that a load of
 /// what they bring may pass them. What goes to all GPUs reaches the own one through the switch, other stores do not.
 bool KernelAccesses::may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const {
   if (!is_store(call.kind)) return share_bytes(bytes, stored);
@@ -169,7 +169,7 @@ Refusal KernelAccesses::validate_order(const Wave& wave, const t3_call& call) co
   return {};
 }
 
-/// Of two loads into the same elements that are under way, memory's timing would say which one they hold.
+/// Of two loads into the same elements that are in flight, memory's timing would say which one they hold.
 Refusal KernelAccesses::validate_load(const Wave& wave, const t3_call& call) const {
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;

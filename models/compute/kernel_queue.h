@@ -136,7 +136,7 @@ class KernelQueue final : public KernelHost {
   bool fetching_arguments_ = false;   ///< the packet's arguments are on their way
   bool running_ = false;              ///< the packet's kernel has been made
   bool launched_ = false;             ///< and its launch latency is over
-  bool stopping_ = false;             ///< it is aborted and has accesses under way
+  bool stopping_ = false;             ///< it is aborted and has accesses in flight
   bool withdraws_ = false;            ///< it waits for no signal any more
   Status failure_ = Status::ok;       ///< of the kernel's first access that failed
   std::uint64_t in_flight_ = 0;       ///< accesses of this generation that have not been answered

@@ -18,7 +18,7 @@ struct Wave : FrontFence, t3_wave {
   struct InFlight {
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
     Picoseconds port_until = 0;           ///< when the most recent store has passed the port
-    std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates under way
+    std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates in flight
 
     std::uint32_t count() const { return loads + stores; }
   };

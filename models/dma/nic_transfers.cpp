@@ -68,7 +68,7 @@ std::uint32_t NicTransfers::pair_of(std::size_t queue) const {
   return static_cast<std::uint32_t>(registers_.queue_pair[queue].number());
 }
 
-/// The queue begins anew.
+/// The queue starts again.
 void NicTransfers::begin(std::size_t number) {
   const std::uint64_t entries = registers_.queue_entries[number].value();
   if (table_.uses_queue(number) || queues_[number].is_busy())

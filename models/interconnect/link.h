@@ -4,7 +4,7 @@
 // A store, an update or the answer to a load is a train of packets: one, or as many as max_payload_bytes makes of it, a
 // header each; they have one lane, so that "packet" below means all of them. The request for a load is the same train
 // without payload, each of whose packets takes request_bytes of the receive buffer. Packets of one lane leave in the
-// order of their arrival. Lanes whose first packet has its credits take turns, by arbitration_bytes of a packet or by
+// order of their arrival. Lanes whose first packet has its credits alternate, by arbitration_bytes of a packet or by
 // whole ones, first those that pass through, since they hold receive buffers that others wait for, then those that
 // begin here. A packet that has begun holds its credits, so that its next part waits for nobody but its turn. A sender
 // is told that its packet is taken when the last byte has left; the packet reaches the far end one latency later, as a
@@ -67,7 +67,7 @@ class Link : public sc_core::sc_module {
   std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
   /// The packet that the injected fault took, in words; empty while it has taken none.
   const std::string& dropped() const { return dropped_; }
-  /// Who waits for credits, and what is under way; empty when nothing is.
+  /// Who waits for credits, and what is in progress; empty when nothing is.
   std::vector<std::string> diagnosis() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a fabric port has sent and what is not answered, found by its transaction: thousands may be under way.
+// What a fabric port has sent and what is not answered, found by its transaction: thousands may be in flight.
 #pragma once
 
 #include <unordered_map>

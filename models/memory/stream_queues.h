@@ -35,7 +35,7 @@ class RunQueue {
   Run& front() { return numbered(popped_ + 1); }
   void push(const Run& run);
   void pop() {
-    if (++popped_ == pushed_) base_ = popped_ + 1;  // an empty ring begins anew, in memory that the host has at hand
+    if (++popped_ == pushed_) base_ = popped_ + 1;  // an empty ring starts again, in memory that the host has at hand
   }
   std::uint64_t popped() const { return popped_; }
   std::uint64_t size() const { return pushed_ - popped_; }

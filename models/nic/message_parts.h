@@ -19,7 +19,7 @@ struct MessagePart {
 std::uint64_t extent_of(const t3_nic_tile& tile, std::uint64_t bytes);
 
 /// The `bytes` bytes from `offset` on of a tile whose first row begins at `address`: at most the end of a row, whole
-/// rows, and the begin of a row.
+/// rows, and the start of a row.
 std::vector<MessagePart> parts_of(const t3_nic_tile& tile, std::uint64_t address, std::uint64_t offset,
                                   std::uint32_t bytes);
 

@@ -149,7 +149,7 @@ bool QueuePairs::admits(const Packet& packet, Picoseconds sent) {
     return false;
   }
   Pair& pair = pairs_[queue];
-  // Sequence numbers begin anew with each generation of a queue pair, where InfiniBand's begin at random: a request
+  // Sequence numbers start again with each generation of a queue pair, where InfiniBand's begin at random: a request
   // that was on its way when its receiver became ready, and an answer to what has been forgotten, would be taken for
   // others.
   const bool is_of_an_earlier_generation =

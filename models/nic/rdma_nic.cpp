@@ -47,7 +47,7 @@ void Nic::reset() {
   update_interrupt();
 }
 
-/// The packets under way find nobody.
+/// The packets in flight find nobody.
 void Nic::flush(std::uint32_t queue) {
   delivery_.drop(queue);
   responder_.drop(queue);

@@ -37,7 +37,7 @@ class Requester {
   /// A packet whose payload is being read.
   struct Loading {
     std::shared_ptr<Packet> packet;
-    std::uint32_t loads = 0;    ///< that are under way
+    std::uint32_t loads = 0;    ///< that are in flight
     std::uint32_t message = 0;  ///< its number
   };
   struct Queue {

@@ -38,7 +38,7 @@ class Responder {
   struct Duty {
     std::shared_ptr<Packet> answer;
     bool is_silent = false;      ///< nothing is said, a later answer acknowledges it
-    std::uint32_t accesses = 0;  ///< of memory that are under way
+    std::uint32_t accesses = 0;  ///< of memory that are in flight
     bool received = false;       ///< ends with a completion for a receive entry
     bool is_write = false;
     std::uint32_t bytes = 0, immediate = 0, index = 0;

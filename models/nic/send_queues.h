@@ -25,7 +25,7 @@ struct Message {
   std::uint32_t packets = 0;   ///< sequence numbers, those of a read's response
   std::uint32_t made = 0;      ///< packets that payload is being read for, or that have left
   std::uint32_t answered = 0;  ///< packets of results that have come
-  std::uint32_t scatters = 0;  ///< stores of results that are under way
+  std::uint32_t scatters = 0;  ///< stores of results that are in flight
   NicSyndrome syndrome = NicSyndrome::ok;
   std::uint64_t address = 0;   ///< that was refused
   Status reason = Status::ok;  ///< of what has refused it

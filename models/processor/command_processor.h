@@ -113,7 +113,7 @@ class CommandProcessor : public Processor {
   Keeper keeper_;
   const Picoseconds interrupt_entry_;
   Program program_;
-  /// Of the access under way. None is on the stack of a program, where nothing would destroy it when the program never
+  /// Of the access in flight. None is on the stack of a program, where nothing would destroy it when the program never
   /// returns.
   tlm::tlm_generic_payload transaction_;
   std::function<void(bool)> on_control_;

@@ -1,4 +1,4 @@
-// Processes take turns at a folder or a file. The lock is the kernel's (flock) and ends with the process, however it
+// Processes alternate at a folder or a file. The lock is the kernel's (flock) and ends with the process, however it
 // ends.
 #pragma once
 

@@ -137,7 +137,7 @@ class Explanation {
   Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources, Lines former)
       : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)), former_(std::move(former)) {}
 
-  /// Nothing that is under way elsewhere would end it.
+  /// Nothing that is in flight elsewhere would end it.
   bool is_cause() const {
     return std::none_of(sources_.begin(), sources_.end(),
                         [this](const Source& source) { return source.waits && owes(source); });

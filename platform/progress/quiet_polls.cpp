@@ -4,7 +4,7 @@ namespace t3vp {
 
 namespace {
 
-/// In vain, by each wave, before they are held: longer than anything that is under way stays without a sign, as a rule.
+/// In vain, by each wave, before they are held: longer than anything that is in flight stays without a sign, as a rule.
 /// What comes later is found all the same.
 constexpr std::uint64_t reads_in_vain = 256;
 

@@ -79,7 +79,7 @@ class CoreDebugger::Thread : public riscv::Follower {
   riscv::Core& core_;
   std::string name_;
   std::uint64_t looked_ = 0;
-  std::optional<debug::StopPoint> watched_;  ///< that the instruction under way meets
+  std::optional<debug::StopPoint> watched_;  ///< that the instruction in flight meets
 };
 
 CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor, Times times)

@@ -82,7 +82,7 @@ class CoreDebugger : private debug::Debuggee {
   Monitor monitor_;
   Times times_;
   bool has_begun_ = false, is_late_ = false;
-  std::optional<debug::GdbServer> server_;  ///< anew for each client
+  std::optional<debug::GdbServer> server_;  ///< a new one for each client
   sc_core::sc_event resumed_;
 };
 

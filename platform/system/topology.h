@@ -2,7 +2,7 @@
 //
 // Routes are fixed, and nothing that waits for links can wait for itself. Dimensions of a torus (a ring has one) are
 // travelled in their order. In a dimension a packet takes virtual channel 1 as long as its way leads over the place
-// where the numbers begin anew, and channel 0 from there on, or everywhere when it does not lead over it (Dally and
+// where the numbers start again, and channel 0 from there on, or everywhere when it does not lead over it (Dally and
 // Seitz, Deadlock-Free Message Routing, 1987). The buffers of a direction can be numbered then so that every packet
 // goes from lower to higher numbers: those of channel 1 in the order of the way up to that place, then those of channel
 // 0. No packet of channel 0 enters the link that leads over it, so that none follows again. In a dimension of up to
@@ -43,7 +43,7 @@ struct LinkTier;
 struct Topology {
   enum class Kind { torus, fully_connected, switched, nodes } kind = Kind::torus;
   std::vector<std::uint32_t> dimensions;  ///< of a torus; empty: one, of all GPUs
-  bool channels_by_distance = false;      ///< of a torus: not by the place where numbers begin anew
+  bool channels_by_distance = false;      ///< of a torus: not by the place where numbers start again
   Picoseconds switch_latency = 0;
   std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch; 0: as the links have
   bool reduces = false;                  ///< of a switch: adds what its GPUs have, and stores to all of them (T3 7.4)

@@ -71,7 +71,7 @@ TEST_CASE("a load is answered when the last of its fills has come, in whatever o
   OrderBench::run_to(100'000);
   const std::size_t both = bench.load(0, 2 * line);
   OrderBench::run_to(250'000);
-  REQUIRE(bench.fills.arrivals().size() == 2);  // what is under way is not asked for again
+  REQUIRE(bench.fills.arrivals().size() == 2);  // what is in flight is not asked for again
   for (const DataTarget::Arrival& fill : bench.fills.arrivals()) CHECK(fill.at == cache_latency + path);
   bench.answer_one(400'000);  // the first one's, announced long ahead
   bench.answer_one(50'000);   // the second one's

@@ -1,4 +1,4 @@
-// What a program may do where its own stores and updates are under way, of which those to all GPUs reach its own GPU on
+// What a program may do where its own stores and updates are in flight, of which those to all GPUs reach its own GPU on
 // another way than what it does there.
 #include <algorithm>
 

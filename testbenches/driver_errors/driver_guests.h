@@ -99,10 +99,10 @@ t3_program guest_that_opens_in_handlers;
 t3_program guest_that_sets_stale_handlers;
 t3_program guest_that_waits_behind_a_reset;
 t3_program guest_that_waits_in_a_wait;
-/* For all GPUs: GPU 0 is reset in a ring kernel or in a barrier, and begins anew. */
+/* For all GPUs: GPU 0 is reset in a ring kernel or in a barrier, and starts again. */
 t3_program guest_with_earlier_lives;
 t3_program guest_with_an_earlier_barrier;
-/* For all GPUs: reset with stores, updates, fills and write-backs under way, all at once or one alone. */
+/* For all GPUs: reset with stores, updates, fills and write-backs in flight, all at once or one alone. */
 t3_program guest_with_stores_under_way;
 t3_program guest_with_a_reset_neighbour;
 /* The right job, twice. */
@@ -120,7 +120,7 @@ t3_program guest_with_handlers;
 t3_program guest_with_a_failing_transfer;
 /* Every call behind a kernel that has failed. */
 t3_program guest_behind_a_failure;
-/* Tells others of memory writes before they are ordered. */
+/* Notifies others of memory writes before these are ordered. */
 t3_program guest_out_of_order;
 
 /* Operands that an operation does not take, fills of parts of matrices, and what the driver keeps for itself. */

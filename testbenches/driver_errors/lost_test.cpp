@@ -1,4 +1,4 @@
-// What is under way when GPUs are reset is lost: nothing of it arrives afterwards, and who has sent it is told.
+// What is in flight when GPUs are reset is lost: nothing of it arrives afterwards, and who has sent it is told.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

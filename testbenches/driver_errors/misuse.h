@@ -33,7 +33,7 @@ struct operands operands_of(struct stage* stage);
 /* Until guest_late_after_reset has reset its GPU: nothing that this GPU sends is lost from then on. */
 void wait_for_resets(struct stage* stage);
 
-/* Takes all entries out of the error log and tells them. */
+/* Takes all entries out of the error log and prints them. */
 void tell_errors(struct stage* stage);
 
 #endif

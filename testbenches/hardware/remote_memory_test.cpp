@@ -191,7 +191,7 @@ TEST_CASE("a load takes no less than the latency there and back and the transfer
 
 namespace {
 
-/// Every GPU adds 1 to a counter of GPU 0 a thousand times; some of them under way at a time.
+/// Every GPU adds 1 to a counter of GPU 0 a thousand times; some of them in flight at a time.
 void count_all(ReadingNode& node, std::uint32_t bytes, std::uint64_t first) {
   constexpr std::size_t times = 1000;
   const std::uint64_t place = 0x8000 + bytes * 64;
@@ -229,7 +229,7 @@ void count_over_every_topology(bool functional, std::uint32_t buffer) {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   for (const auto& node : nodes) {
     count_all(*node, 8, 0xFFFFFFF0);
-    count_all(*node, 4, 0xFFFFFFF0);  // begins anew at 2^32
+    count_all(*node, 4, 0xFFFFFFF0);  // starts again at 2^32
   }
 }
 

@@ -1,4 +1,4 @@
-// What shares a link: lanes that take turns, and virtual channels that do not wait for each other's credits.
+// What shares a link: lanes that alternate, and virtual channels that do not wait for each other's credits.
 #include <catch2/catch.hpp>
 
 #include "data_path/checked_sockets.h"

@@ -272,7 +272,7 @@ class Attack : public sc_core::sc_module {
     constexpr std::uint32_t key = 0xA7000000;
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu)
       processor_of(gpu).write32(find_register(fmt::format("gpu{}.system.reset", gpu)).address, key);
-    wait(to_sc_time(10'000'000'000));  // what was under way arrives, and is refused
+    wait(to_sc_time(10'000'000'000));  // what was in flight arrives, and is refused
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu)
       processor_of(gpu).write32(find_register(fmt::format("gpu{}.system.reset", gpu)).address, key);
     wait(to_sc_time(1'000'000));

@@ -20,7 +20,7 @@ struct Case {
   std::uint32_t m = 96, n = 64, k = 33;
 };
 
-/// From 2 to 64 GPUs; methods and element types take turns.
+/// From 2 to 64 GPUs; methods and element types alternate.
 std::vector<Case> rings() {
   std::vector<Case> cases;
   std::size_t i = 0;

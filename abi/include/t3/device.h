@@ -39,7 +39,7 @@ enum {
   T3_WORKGROUPS_PER_CU_MAX = 1 << 20,
   T3_WAVES_MAX = 65536,   /* of a workgroup */
   T3_TILES_MAX = 4096,    /* of a wave */
-  T3_ACCESSES_MAX = 4096, /* loads, stores and updates of a wave under way */
+  T3_ACCESSES_MAX = 4096, /* loads, stores and updates of a wave in flight */
   T3_RESIDENT_WAVES_MAX = 1 << 18,
   T3_RESIDENT_TILES_MAX = 1 << 22, /* of all workgroups that run at once */
   T3_TILE_ELEMENTS_MAX = 1 << 26,
@@ -86,7 +86,7 @@ struct t3_access {
   enum t3_element element;  /* in memory */
   uint32_t row, column;     /* of the tile, where the part begins */
   bool uncached;            /* bypasses the last-level cache */
-  bool at_once; /* of a store: leaves without taking turns at the port with the wave's stores before it. A copy's data
+  bool at_once; /* of a store: leaves without alternating at the port with the wave's stores before it. A copy's data
                    have paced themselves on their way in */
   struct t3_wavefront_tile of;
 };

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* The version of this description: the first number is raised when a name or a meaning changes, the second follows the
- * structures. A library has to be built anew for a platform that has others. */
+ * structures. A library has to be built again for a platform that has others. */
 #define T3_EXPORTS_VERSION T3_API_VERSION
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \

@@ -1,4 +1,4 @@
-/* Flags by which workgroups of the same number on several GPUs tell each other: a byte from each GPU, of which a poll
+/* Flags by which workgroups of the same number on several GPUs notify each other: a byte from each GPU, of which a poll
  * reads eight at once. */
 #ifndef T3_PEER_FLAGS_H
 #define T3_PEER_FLAGS_H

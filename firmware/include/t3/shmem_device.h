@@ -3,7 +3,7 @@
  *
  * Calls and the order of their arguments are those of OpenSHMEM and NVSHMEM; `pe` is a GPU's number. Addresses in the
  * heap are this GPU's own, also where they mean the same place on another GPU. A wave posts in the name of a context;
- * waves that share one take turns, and their messages to one GPU arrive in that order. A put of a later call is placed
+ * waves that share one alternate, and their messages to one GPU arrive in that order. A put of a later call is placed
  * behind all before it to the same GPU and context. Calls that have posted return when the NIC has been told; the
  * memory that a put reads stays as it is until t3_shmem_quiet has returned. Data that the wave, or others, have stored
  * there through the cache are not seen by the NIC: store them uncached, and t3_fence.

@@ -174,7 +174,7 @@ struct t3_context {
  * neither opened nor zeroed is told by the number that open ones begin with. */
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
 /* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
- * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
+ * kernels, fills or a barrier are in progress or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
 /* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it:
  * what fails in one is T3_STALE, like t3_set_handler, t3_mask, t3_unmask and waits for its kernels, and so is every
@@ -267,7 +267,7 @@ enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options
 /* Queue 0's as well, which has neither priority nor mask at first. T3_BUSY while the queue has kernels. */
 enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t3_queue_options options);
 /* Kernels are queued there from now on, and what t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels
- * say is about it. Ring kernels take turns, whatever their queues, since they have the same counters. */
+ * say is about it. Ring kernels alternate, whatever their queues, since they have the same counters. */
 enum t3_status t3_use_queue(struct t3_context* context, uint32_t queue);
 /* Kernels run in the order of the calls, which return before they do; a failed one does not keep the next from running.
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */

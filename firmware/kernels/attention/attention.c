@@ -167,7 +167,7 @@ static void work_on_scores(struct t3_wave* wave, const struct attention* t, uint
                                          .argument = &fold});
 }
 
-/* Matrix and vector units of a compute unit take turns. */
+/* Matrix and vector units of a compute unit alternate. */
 static void walk_block(struct t3_wave* wave, const struct attention* t, uint32_t block) {
   const struct t3_attention_arguments* p = t->arguments;
   const struct t3_tile scores = scores_of(t, SCORES, block), slopes = scores_of(t, SLOPES, block);

@@ -20,7 +20,7 @@ struct shared_blocks {
 /* Workgroups that share sums which the switch loads and stores to all. Loads of N GPUs take the links one way, their
  * stores the other way. Of T turns the first has no stores and the last no loads, which costs a T-th of the time. With
  * F blocks in flight about an F-th is lost, as a block is either loaded or stored. Both are least where T and F are the
- * root of the blocks. But links have to be in use: four times what idle ones have under way is an estimate, as blocks
+ * root of the blocks. But links have to be in use: four times what idle ones have in flight is an estimate, as blocks
  * queue behind others. If those are all blocks, one turn takes them. */
 static uint64_t sharing_sums(const struct t3_wave* wave, const struct t3_transfer_blocks* cut) {
   const struct t3_collective_arguments* p = wave->arguments;

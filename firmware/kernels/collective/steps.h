@@ -1,4 +1,4 @@
-/* What a GPU does in each step of a collective operation: what it awaits, moves and tells others.
+/* What a GPU does in each step of a collective operation: what it awaits, moves, and whom it notifies.
  *
  * The steps of an operation are in its folder, platform/workloads/collective/operations/<name>/<name>_steps.c, which
  * defines t3_<name>_operation. What several operations share is here and in ring_steps.h and hierarchical_steps.h. */
@@ -134,8 +134,8 @@ uint32_t t3_square_root(uint64_t square, uint32_t most);
 uint32_t t3_two_steps(const struct t3_steps* steps);
 uint32_t t3_three_steps(const struct t3_steps* steps);
 
-/* In-network: step 0 moves this GPU's chunk, from all as a sum or from here, and to all or here. It tells all, itself
- * too, and step 1 waits until all have told it. */
+/* In-network: step 0 moves this GPU's chunk, from all as a sum or from here, and to all or here. It notifies all,
+ * itself too, and step 1 waits until all have notified it. */
 struct t3_step t3_step_in_network(const struct t3_steps* steps, uint32_t step);
 
 #ifdef __cplusplus

@@ -4,8 +4,8 @@
  * What NICs have brought is shuffled on the GPU that has received it.
  *
  * Every workgroup has the same share of what goes to each GPU. Its waves take the share's blocks one after the other,
- * of all GPUs in turn, so that all links have something to send. When all has left it tells the same workgroup of every
- * other GPU, which cannot overtake it, and waits to be told by all of them. */
+ * of all GPUs round-robin, so that all links have something to send. When all has left it notifies the same workgroup
+ * of every other GPU, which cannot overtake it, and waits for a signal from all of them. */
 #include "t3/arguments/exchange.h"
 #include "kernels/operands.h"
 #include "t3/address.h"

@@ -51,7 +51,7 @@ class Core : public sc_core::sc_module, private Environment {
   /// Its registers, for who starts, watches or debugs it; of a running core they are those of its last wait.
   Hart& hart() { return hart_; }
   const Hart& hart() const { return hart_; }
-  /// The instruction under way is the last one. To be called while the core runs, by what it accesses.
+  /// The instruction in flight is the last one. To be called while the core runs, by what it accesses.
   void halt();
   bool is_halted() const { return halted_; }
   /// Null: nobody, which is faster. What the core does, and when, is the same.

@@ -1,6 +1,6 @@
 /* A training pass of a recommendation model, in the order of ASTRA-sim's graph of it (GPU-initiated overlap, section
- * 4.1): the tables' all-to-all is under way beside the bottom perceptron and awaited before the interaction; backwards
- * the all-reduce of each bucket of gradients, and the all-to-all of the tables' gradients, are under way beside what is
+ * 4.1): the tables' all-to-all is in flight beside the bottom perceptron and awaited before the interaction; backwards
+ * the all-reduce of each bucket of gradients, and the all-to-all of the tables' gradients, are in flight beside what is
  * computed in front of them, and awaited where they are needed.
  *
  * Three queues: what is computed, all-to-alls, and all-reduces. The interaction takes all that has been pooled and

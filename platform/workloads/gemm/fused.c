@@ -115,7 +115,7 @@ static bool gathers(const struct t3_gemm_workload* w) {
          (is_of_nodes(w) && !w->by_nic);
 }
 
-/* Tiles for all owners take turns, each GPU's beginning with another one, so that none has to take from all at once
+/* Tiles for all owners alternate, each GPU's beginning with another one, so that none has to take from all at once
  * while the links to others rest. */
 static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t3_gemm_workload* w,
                                           const struct t3_operands* t) {

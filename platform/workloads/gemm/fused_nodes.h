@@ -9,7 +9,7 @@
 /* Tiles that this GPU sums, for itself and for the owners in the other nodes. */
 struct t3_chunk t3_summed_here(const struct t3_context* gpu, const struct t3_gemm_workload* w,
                                const struct t3_output* out);
-/* The first workgroup of a GEMM whose tiles take turns: none for this GPU's place, and none for its node. */
+/* The first workgroup of a GEMM whose tiles alternate: none for this GPU's place, and none for its node. */
 uint32_t t3_first_of_turns(const struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_output* out);
 
 /* Opens the queue pairs where NICs join the nodes, on all GPUs at the same time, and maps. */

@@ -1,6 +1,6 @@
 #include "workloads/gemm/gemm_tensors.h"
 
-/* Nothing of one phase is left in the cache or under way when the next one is timed. */
+/* Nothing of one phase is left in the cache or in flight when the next one is timed. */
 static enum t3_status settle(struct t3_context* gpu) {
   T3_TRY(t3_flush_cache(gpu));
   return t3_barrier(gpu);

@@ -28,10 +28,10 @@ class Hart {
   /// Takes this number of steps, fewer when it is told to pause or sleeps; each is an instruction that retires or
   /// raises an exception.
   void run(std::uint64_t steps);
-  std::uint64_t steps() const { return steps_; }  ///< without the one under way
+  std::uint64_t steps() const { return steps_; }  ///< without the one in flight
   std::uint64_t retired() const { return steps_ - exceptions_; }
 
-  /// Ends run() when the instruction under way ends. For the environment.
+  /// Ends run() when the instruction in progress ends. For the environment.
   void pause();
   /// The last run() was told to pause.
   bool is_paused() const { return paused_; }

@@ -1,5 +1,5 @@
 /* One kernel by the switch, and directly, which other programs use: step 0 sends addends to the owners of chunks, step
- * 1 stores the sum to all and tells them in the second counters, for which step 2 waits. */
+ * 1 stores the sum to all and notifies them in the second counters, for which step 2 waits. */
 #include "kernels/collective/steps.h"
 
 static struct t3_step step_directly(const struct t3_steps* s, uint32_t step) {
