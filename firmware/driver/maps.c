@@ -212,7 +212,7 @@ enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_outpu
   return T3_LOCKED(context, dma_map_also(context, output, chunk, peer_output));
 }
 
-/* What accesses met that did not fit their maps. */
+/* Returns the status of accesses that did not fit their maps. */
 static enum t3_status counting_status(struct t3_registers* tracker) {
   const uint32_t status = t3_get32(tracker, T3_TRACKER_STATUS_OFFSET);
   if (tracker->status != T3_OK) return tracker->status;

@@ -105,7 +105,7 @@ struct t3_hal {
    * layer. A name is of 1 to 64 letters, digits, ".", "-" and "_"; another one, and an end without a begin, make the
    * run fail. */
   void (*mark)(void* platform, const char* phase, bool begin);
-  /* Of up to 1024 buffers. */
+  /* Publishes a buffer; a run can have up to 1024. */
   void (*publish)(void* platform, const struct t3_buffer* buffer);
   /* What the run file's `arguments` say under this name. T3_INVALID_ARGUMENT when there is no such argument or one of
    * another type, which ends the run in a line that says so; so do arguments that no GPU's program has asked for.

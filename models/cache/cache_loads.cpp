@@ -19,7 +19,7 @@ std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
   return index;
 }
 
-/// Where the byte at an address lies in the packed data of a 2-D access.
+/// Returns where the byte at an address lies in the packed data of a 2-D access.
 std::uint64_t offset_in(std::uint64_t begin, const Shape& shape, std::uint64_t address) {
   const std::uint64_t distance = address - begin;
   const std::uint64_t row = shape.rows == 1 ? 0 : std::min<std::uint64_t>(distance / shape.stride, shape.rows - 1);

@@ -47,7 +47,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
                  std::uint16_t gpu);
 
-  /// What the last flush wrote back.
+  /// Bytes that the last flush wrote back.
   struct Flush {
     Picoseconds time = 0;
     std::array<std::uint64_t, traffic_classes_most> bytes{};

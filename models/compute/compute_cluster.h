@@ -31,7 +31,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   /// Where the kernel of each queue writes, in the order of binding; none while none runs.
   sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
-  /// Whose maps a kernel might disturb.
+  /// The block whose maps a kernel might disturb.
   sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
   /// Who might spoil what a kernel reads or writes.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};

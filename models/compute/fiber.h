@@ -70,7 +70,7 @@ class Fiber {
   void* argument_ = nullptr;
   void* context_ = nullptr;  ///< of the program, while it does not run
   void* caller_ = nullptr;   ///< of who has resumed it, while it runs
-  // What the address sanitizer wants to know of the two stacks.
+  // The address sanitizer needs to know these of the two stacks.
   void* own_frames_ = nullptr;
   const void* caller_bottom_ = nullptr;
   std::size_t caller_bytes_ = 0;

@@ -17,7 +17,7 @@ AccessedBytes bytes_of(const t3_access& access) {
   return {access.address, access.stride, access.rows, std::uint64_t{access.columns} * t3_element_bytes(access.element)};
 }
 
-/// Of a call that accesses memory, and not signals.
+/// The call accesses memory and no signals.
 AccessedBytes bytes_of(const t3_call& call) {
   switch (call.kind) {
     case T3_CALL_FETCH_ADD:

@@ -59,7 +59,7 @@ class KernelQueue final : public KernelHost {
   bool fits(std::uint32_t cu) const { return slots_.fits(cu); }
   void start(std::uint32_t cu);
 
-  // What others ask.
+  // Queries of other blocks.
   bool busy() const { return busy_; }
   std::uint64_t completed() const { return ring_.completed(); }
   /// When the oldest packet that has not ended was announced; never when there is none.

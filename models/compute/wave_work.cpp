@@ -47,7 +47,7 @@ Refusal WaveWork::finish(Wave& wave, const t3_call& work) {
   return {};
 }
 
-/// What the kernel computes by itself.
+/// The part that the kernel computes by itself.
 Refusal WaveWork::compute(Wave& wave, const t3_vector_work& work) {
   if (work.compute == nullptr) return {};
   std::array<float*, T3_OPERANDS_MAX> operands{};

@@ -27,7 +27,7 @@ struct ChannelStatistics {
   double row_hit_rate() const;
 };
 
-/// What the one who feeds a channel answers in a cycle.
+/// The reply, in a cycle, of the block that feeds a channel.
 enum class Fed : std::uint8_t {
   access,   ///< one enters the queue
   none,     ///< there is none before `retry`

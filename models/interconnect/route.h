@@ -19,7 +19,7 @@ struct Hop {
   std::uint8_t channel = 0;      ///< virtual channel of its link
 };
 
-/// By GPU.
+/// The next hop to each GPU, by its number.
 struct Route : std::vector<Hop> {
   using std::vector<Hop>::vector;
   Hop all = {};  ///< to the switch that reads and writes all GPUs that it joins

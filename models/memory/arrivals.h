@@ -24,7 +24,7 @@ struct Origin {
   bool operator<(const Origin& other) const { return std::tie(gpu, channel) < std::tie(other.gpu, other.channel); }
 };
 
-/// Of items with an `origin`.
+/// The items have an `origin`.
 template <typename Item>
 class Arrivals {
  public:

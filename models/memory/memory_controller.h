@@ -93,7 +93,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     std::uint64_t communication = 0, aged = 0;  ///< accesses granted to that stream; of those, by aging
   };
 
-  /// Of this GPU's own blocks, and not for peers.
+  /// Whether the port belongs to this GPU's own blocks, and not to peers.
   static bool is_local(Port port) { return port != from_peers && port != from_nic; }
   void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int port, tlm::tlm_generic_payload& transaction);

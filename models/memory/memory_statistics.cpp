@@ -1,4 +1,4 @@
-// What the controller and its channels tell the report.
+// The statistics of the controller and its channels.
 #include <numeric>
 
 #include "memory/memory_controller.h"

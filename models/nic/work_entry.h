@@ -43,7 +43,7 @@ struct WorkEntry {
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
   t3_nic_tile tile() const { return t3_nic_tile_from(tail.data() + T3_NIC_SEGMENT_ENTRY_BYTES); }
   std::uint64_t bytes() const;
-  /// Where so many bytes of the message lie, from `offset` on.
+  /// Returns where so many bytes of the message lie, from `offset` on.
   std::vector<MessagePart> parts(std::uint64_t offset, std::uint32_t bytes) const;
 };
 

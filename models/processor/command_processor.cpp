@@ -24,7 +24,7 @@ bool is_one_of(const RegisterDescription& doorbells, address_map::Block block, s
   return within < std::uint64_t{doorbells.count} * doorbells.stride && within % doorbells.stride < doorbells.bytes;
 }
 
-/// Of any queue of kernels, of any queue pair.
+/// Whether the address is a doorbell of any kernel queue or queue pair.
 bool is_doorbell(std::uint64_t local) {
   return is_one_of(kernel_doorbells, address_map::Block::kernel_queue, local) ||
          is_one_of(nic_doorbells, address_map::Block::nic, local);

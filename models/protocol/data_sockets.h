@@ -31,7 +31,7 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
   void taken(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   /// Where refusals are logged, under the name `block`. Without a log they are warnings of the SystemC report handler.
   void report_to(ErrorPort& errors, const char* block);
-  /// What this target expects of requests beyond the rules for all.
+  /// Expectations of this target beyond the rules for all.
   void expect(RequestRules rules) { rules_ = rules; }
 
  protected:

@@ -1,4 +1,4 @@
-// What the client asks beside registers and memory.
+// Queries of the client other than registers and memory.
 #include <algorithm>
 
 #include "debugger/gdb_server.h"

@@ -75,7 +75,7 @@ struct Plot {
   Scale x_scale = Scale::categories, y_scale = Scale::linear;  ///< of lines, scatter and Pareto plots
 };
 
-/// What the command line changes of an experiment.
+/// Changes of an experiment by the command line.
 struct ExperimentOptions {
   std::vector<std::string> settings;   ///< "path=value"
   std::optional<unsigned> replicates;  ///< in place of the file's

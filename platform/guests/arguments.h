@@ -1,4 +1,4 @@
-// What the run file says under `arguments`, as programs ask for it.
+// The run file's `arguments`, as programs read them.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ class GuestPage {
  public:
   static constexpr std::uint32_t nowhere = 0xFFFFFFFF;
 
-  // Whose code computes.
+  // The guest whose code computes.
   std::atomic<std::uint64_t> passes{
       0};                              ///< how often control has passed to a guest or back: odd while a guest computes
   std::atomic<std::uint16_t> gpu{0};   ///< whose program or kernel it is, or was

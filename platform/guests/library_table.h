@@ -23,7 +23,7 @@ class TableMemory {
 /// where nothing can be read or called, lists without an end, and names that are none or are there twice. What kernels
 /// are beyond that, KernelRegistry says. Structures are those of the host.
 std::vector<std::string> require_right(std::uint64_t table, const TableMemory& memory, const InputPlace& place);
-/// Of a table of this process.
+/// Checks a table that lies in this process.
 std::vector<std::string> require_right(const t3_export_table& table, const InputPlace& place);
 
 }  // namespace t3vp

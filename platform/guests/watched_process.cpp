@@ -174,7 +174,7 @@ class Watch {
     return line.exit_code;
   }
 
-  /// Of the guest that computes, or did last.
+  /// Describes the guest that computes, or did last.
   LastLine line_of(std::string_view what) const {
     if (page_.is_library)
       return {fmt::format("{}{}{}", page_.library_begin.view(), what, page_.library_end.view()),

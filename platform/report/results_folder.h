@@ -1,4 +1,4 @@
-// Where a command puts its results.
+// The folder in which a command puts its results.
 #pragma once
 
 #include <filesystem>

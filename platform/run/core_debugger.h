@@ -21,10 +21,10 @@ class CoreDebugger : private debug::Debuggee {
     riscv::Core* core;
     std::string name;
   };
-  /// What `monitor` shows for a core.
+  /// The text that `monitor` shows for a core.
   using Monitor = std::function<std::string(std::size_t core, const std::string& words)>;
 
-  /// Of the host's time.
+  /// Times of the simulating machine.
   struct Times {
     debug::HostClock::time_point until = debug::without_end;  ///< the client is given up then, and the cores end
     std::function<void(bool stands)> on_stand;                ///< the run stands still for the client, or goes on

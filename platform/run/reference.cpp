@@ -43,7 +43,7 @@ std::string text_of_publisher(const Gpu& gpu, const processor::PublishedBuffer& 
   return fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
 }
 
-/// As device calls access them.
+/// Whether device calls can access the buffer's elements.
 bool is_aligned(const processor::PublishedBuffer& buffer) {
   const std::uint64_t bytes = bytes_of(buffer.element);
   return buffer.address % bytes == 0 && (buffer.rows <= 1 || buffer.row_stride % bytes == 0);

@@ -1,4 +1,4 @@
-// What the compute units report about themselves, in the units that they say.
+// Statistics of the compute units, in the units that they name.
 #include <map>
 
 #include "data_path/register_values.h"

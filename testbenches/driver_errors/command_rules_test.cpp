@@ -49,7 +49,7 @@ const std::vector<Staged> chunk_words = {{0x00, 8, on_gpu(own, output)},
                                          {0x24, 4, 0},
                                          {0x28, 4, 8}};
 
-/// What all three refuse of a chunk.
+/// Chunks that all three refuse.
 std::vector<Command> chunk_rows(std::uint32_t command) {
   const std::uint64_t here = on_gpu(own, output), edge = on_gpu(own, memory_bytes - 0x1000);
   return {

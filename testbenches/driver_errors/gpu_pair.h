@@ -40,7 +40,7 @@ class GpuPair {
   /// Why nothing happens any more.
   Lines diagnosis() const { return t3vp::diagnosis(configuration_, node_); }
 
-  /// What a debugger's `monitor` shows.
+  /// The text that a debugger's `monitor` shows.
   std::string monitor(std::size_t gpu, const std::string& words) const { return t3vp::monitor(node_, gpu, words); }
 
   /// What the checkers of `check` have found.

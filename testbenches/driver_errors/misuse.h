@@ -1,4 +1,4 @@
-/* What the guests share. */
+/* Functions that the guests share. */
 #ifndef T3_TEST_MISUSE_H
 #define T3_TEST_MISUSE_H
 

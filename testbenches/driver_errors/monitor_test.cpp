@@ -1,4 +1,4 @@
-// What a debugger's `monitor` shows of a run in progress.
+// A debugger's `monitor` shows a run in progress.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

@@ -45,7 +45,7 @@ extern std::array<t3_status, most_gpus> opened, ended, closed;
 extern std::array<std::uint64_t, most_gpus> kernel_ns;
 extern std::array<std::vector<std::string>, most_gpus> logged_lines;
 
-/// Of a GPU's source.
+/// Returns byte i of a GPU's source.
 unsigned char pattern(std::uint64_t gpu, std::uint64_t i);
 
 /// On two GPUs unless the settings say otherwise.

@@ -210,7 +210,7 @@ class Attack : public sc_core::sc_module {
                        before.value_or(0), stored(place).value_or(0)));
   }
 
-  /// Beside a register, or of another GPU.
+  /// Draws an address beside a register, or of another GPU.
   void wild(const RegisterPlace& place) {
     std::uint32_t value = static_cast<std::uint32_t>(random_());
     const std::uint64_t address = one_in(4) ? random_() : place.address + below(64);
@@ -282,7 +282,7 @@ class Attack : public sc_core::sc_module {
                          stored(registers_[i]).value_or(0), at_first[i]));
   }
 
-  /// By each GPU's DMA engine.
+  /// Fills memory with zeros by each GPU's DMA engine.
   void zero_memory() {
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu) {
       const auto at = [gpu](const char* name) { return find_register(name, gpu).address; };

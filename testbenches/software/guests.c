@@ -222,7 +222,7 @@ static enum t3_status careless(const struct t3_hal* hal, const struct t3_run* ru
   return t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0});
 }
 
-/* Of 2 x 16 elements. */
+/* Computes a matrix of 2 x 16 elements. */
 static void writing_more(const void* argument, uint32_t gpu, float* values) {
   (void)argument, (void)gpu;
   for (int i = 0; i < 2 * 16 + 1; ++i) values[i] = 1;

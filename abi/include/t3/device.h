@@ -190,7 +190,7 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_TRACE_MARK
 };
 
-/* What a wave asks of its compute unit. */
+/* Requests of a wave to its compute unit. */
 struct t3_call {
   uint32_t kind;       /* enum t3_call_kind, or what a program has made of it */
   struct t3_tile tile; /* loaded, stored, awaited, or the sum of an addition */

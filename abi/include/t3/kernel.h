@@ -16,7 +16,7 @@ struct t3_check;
 struct t3_device;
 struct t3_wave;
 
-/* What a packet asks a kernel for. */
+/* The request of a packet to a kernel. */
 struct t3_launch {
   const void* arguments;
   uint32_t workgroups;    /* 0: as many as the kernel has work for */
@@ -34,7 +34,7 @@ struct t3_range {
   uint64_t begin, end;
 };
 
-/* How a kernel with given arguments occupies a GPU. */
+/* The share of a GPU that a kernel with given arguments occupies. */
 struct t3_plan {
   const char* name; /* on the timeline; read when the plan comes back, and not kept */
   uint32_t workgroups;

@@ -150,7 +150,7 @@ typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* i
 /* Queues of kernels of a GPU. */
 enum { T3_QUEUES = 4 };
 
-/* How the kernels of a queue run beside those of others. */
+/* Settings of a queue whose kernels run beside those of other queues. */
 struct t3_queue_options {
   uint32_t priority;   /* where there is room for workgroups of several queues, the highest goes first */
   uint64_t cu_mask[8]; /* bit b of word w: compute unit 64 w + b takes workgroups of the queue; all 0: every one does */

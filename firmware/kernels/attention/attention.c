@@ -19,7 +19,7 @@ struct operand {
   uint64_t address, stride;
 };
 
-/* What the workgroup works on. */
+/* The part of the output that the workgroup computes. */
 struct attention {
   const struct t3_attention_arguments* arguments;
   enum t3_attention_pass pass;

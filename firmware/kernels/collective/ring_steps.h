@@ -17,7 +17,8 @@ uint32_t t3_ring_steps(const struct t3_steps* steps);
 uint32_t t3_previous_gpu(const struct t3_steps* steps);
 /* In step s: waits for s signals, makes a transfer and notifies the previous GPU. The last step only waits. */
 struct t3_step t3_step_of_ring(const struct t3_steps* steps, uint32_t step);
-/* What the member so many places further on owns, to the same place of the previous GPU's buffer, or of this one's. */
+/* Copies the range of the member `distance` places further on to the same place of the previous GPU's buffer, or of
+ * this one's. */
 struct t3_transfer t3_copy_of_range(const struct t3_steps* steps, uint32_t distance);
 
 #ifdef __cplusplus

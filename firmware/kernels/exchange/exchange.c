@@ -148,7 +148,7 @@ static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t
   return t3_piece("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
 }
 
-/* Of all GPUs. */
+/* Returns the matrices of all GPUs to which the kernel writes. */
 static struct t3_matrices written_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
   return is_back(p) ? pooled_of(p) : out_of(p, gpu);
 }

@@ -12,7 +12,7 @@ struct operand {
   struct t3_tile tile;
 };
 
-/* What the workgroup works on. */
+/* The part of the output that the workgroup computes. */
 struct rows {
   const struct t3_rows_arguments* arguments;
   const struct t3_row_traits* traits;

@@ -1,4 +1,4 @@
-// What a script of register accesses says, one statement a line.
+// Scripts of register accesses have one statement a line.
 //
 //   gpu0.dma.rows = 64                                     writes a register
 //   gpu0.dma.command = {action = add, operation = update}  and its fields, the others being 0

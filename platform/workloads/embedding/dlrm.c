@@ -38,7 +38,7 @@ static uint32_t bucket_layers(const struct pass* p) {
   return t3_dlrm_bucket_layers(&p->dlrm, p->embedding.element, t3_gpus(p->gpu));
 }
 
-/* Of each workgroup. */
+/* Returns the number of counters of each workgroup. */
 static uint32_t counters_of(const struct pass* p) {
   return EXCHANGE_COUNTERS + t3_all_reduce_counters(p->dlrm.dimensions);
 }

@@ -15,7 +15,7 @@ uint32_t t3_first_of_turns(const struct t3_context* gpu, const struct t3_gemm_wo
 /* Opens the queue pairs where NICs join the nodes, on all GPUs at the same time, and maps. */
 enum t3_status t3_map_nodes(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_output* out,
                             struct t3_node_queues* queues);
-/* By NICs, behind t3_remote_unmap_all, on all GPUs at the same time. */
+/* Sends by NICs, behind t3_remote_unmap_all, on all GPUs at the same time. */
 enum t3_status t3_close_node_routes(struct t3_context* gpu, const struct t3_gemm_workload* w,
                                     struct t3_node_queues* queues);
 

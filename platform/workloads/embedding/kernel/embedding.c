@@ -28,7 +28,7 @@ static void run(struct t3_wave* wave) {
   t3_fence(wave);
 }
 
-/* Where results go. */
+/* Returns where results go. */
 static struct t3_matrices written_of(const struct t3_embedding_arguments* p) {
   const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_embedding* e = &pooling.embedding;

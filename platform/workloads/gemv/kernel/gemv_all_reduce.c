@@ -32,7 +32,7 @@ static struct owned owned_by(const struct t3_gemv_all_reduce_arguments* p, const
 
 static uint64_t slice_bytes(const struct t3_gemv* g) { return (uint64_t)g->slice * t3_element_bytes(g->element); }
 
-/* Where a GPU's results for slice `index` of an owner lie, by the owner's local address. */
+/* Returns where a GPU's results for slice `index` of an owner lie, by the owner's local address. */
 static uint64_t partial_of(const struct t3_gemv_all_reduce_arguments* p, const struct t3_gemv* g, uint32_t from,
                            uint64_t index) {
   return p->partial + from * t3_gemv_slot_bytes(g, p->gpus) + index * slice_bytes(g);
