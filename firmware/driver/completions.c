@@ -58,7 +58,7 @@ static void keep_failure(struct t3_context* context, uint32_t queue, enum t3_sta
     if (failures[i].code == T3_OK) failures[i] = (struct t3_kernel_failure){code, number};
 }
 
-/* Failures that the queue's error bit does not tell: another one stands for them, or somebody else has cleared it. */
+/* Failures that the queue's error bit does not show: another one stands for them, or somebody else has cleared it. */
 static void find_failures(struct t3_context* context, uint32_t queue, uint64_t completed) {
   struct t3_state* state = state_of(context);
   const uint64_t kept = COMPLETIONS_KEPT, looked_at = state->queues[queue].looked_at;

@@ -35,7 +35,7 @@ static inline uint32_t t3_scratch(uint32_t index) {
 /* "T3 open?": what an open context begins with. */
 #define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)
 
-/* Who is called for an interrupt line; nobody when the handler is NULL. */
+/* Who is called for an interrupt line; none when the handler is NULL. */
 struct t3_vector {
   t3_handler* handler;
   void* argument;
@@ -56,8 +56,8 @@ struct t3_queue_state {
   bool is_open, is_changed;             /* changed: t3_set_queue has */
   uint64_t base, submitted;             /* its ring of packets; kernels since reset */
   uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
-  uint64_t told;                        /* their ends have been told to the handler */
-  struct t3_kernel_failure failures[2]; /* not told by t3_wait_kernels: the program, a handler */
+  uint64_t told;                        /* their ends have been reported to the handler */
+  struct t3_kernel_failure failures[2]; /* not reported by t3_wait_kernels: the program, a handler */
   uint32_t known_failures;              /* as the kernel queue counts them */
   uint64_t looked_at;                   /* kernels that had ended then */
 };
@@ -72,7 +72,7 @@ struct __attribute__((may_alias)) t3_state {
   uint32_t ring_workgroups;
   uint32_t enabled_lines;
   struct t3_vector vectors[T3_LINE_COUNT];
-  uint32_t masked_lines, raised_lines; /* a bit each; raised: noticed by a wait, not told to the handler */
+  uint32_t masked_lines, raised_lines; /* a bit each; raised: noticed by a wait, not reported to the handler */
   uint32_t running_priority;           /* of the handler that runs, 0: none */
   uint32_t calls;                      /* of the driver that have begun and not returned */
   bool stale;                          /* another context is known to have the GPU, or none since it was reset */

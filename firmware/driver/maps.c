@@ -167,7 +167,7 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
     return T3_INVALID_ARGUMENT;
   if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
   const enum t3_operation counted = counted_operation(operation, &options);
-  /* Stores leave the cache in pieces that no map tells from others. */
+  /* Stores leave the cache in pieces that no map distinguishes from others. */
   if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
   if (may_be_tracked(context, output, chunk)) {
     const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;

@@ -54,7 +54,7 @@ static enum t3_status take_memory(struct t3_context* context, const struct t3_sh
   return t3_malloc(context, heap->heap_bytes, &heap->heap);
 }
 
-/* What another GPU has told and this one, by its names, which are as many; each that differs is a line of the log. */
+/* What another GPU has sent and this one, by its names, which are as many; each that differs is a line of the log. */
 static enum t3_status compare(const struct t3_context* context, const char* call, uint32_t gpu, const uint64_t* other,
                               const uint64_t* mine, const char* const* names, uint32_t count) {
   const struct t3_state* state = const_state_of(context);
@@ -223,7 +223,7 @@ static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_q
   return t3_nic_status(found.syndrome != T3_NIC_OK ? &found : &completion);
 }
 
-/* Entries end in their order, and all behind one that fails are flushed: the last one tells of all. What an aborted
+/* Entries end in their order, and all behind one that fails are flushed: the last one stands for all. What an aborted
  * wave has written and not announced never ends. */
 static enum t3_status await_end(struct t3_context* context, struct t3_nic_queue* queue) {
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);

@@ -3,8 +3,8 @@
  *
  * Order. Register accesses of one GPU take effect in the order of the calls, a read before its call returns; so a
  * register that is read after a write shows what the write has done. Writes to another GPU's registers are posted: they
- * arrive in their order. Memory writes may wait in the processor: order_writes() comes between them and what tells
- * somebody else of them, a doorbell or a write to another GPU's registers. Memory reads are not done before the
+ * arrive in their order. Memory writes may wait in the processor: order_writes() comes between them and what notifies
+ * others somebody else of them, a doorbell or a write to another GPU's registers. Memory reads are not done before the
  * register reads in front of them: who has seen a kernel's end reads what it has written.
  *
  * Caches. read_memory and write_memory are of memory itself, as all others than the compute units see it: a platform
@@ -109,7 +109,7 @@ struct t3_hal {
   void (*publish)(void* platform, const struct t3_buffer* buffer);
   /* What the run file's `arguments` say under this name. T3_INVALID_ARGUMENT when there is no such argument or one of
    * another type, which ends the run in a line that says so; so do arguments that no GPU's program has asked for.
-   * has_argument() tells whether there is one, for those that may be left out. A text is valid until the run is over.
+   * has_argument() returns whether there is one, for those that may be left out. A text is valid until the run is over.
    */
   bool (*has_argument)(void* platform, const char* name);
   enum t3_status (*argument_u64)(void* platform, const char* name, uint64_t* value);

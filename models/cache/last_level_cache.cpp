@@ -217,7 +217,7 @@ void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
   end_flush();
 }
 
-/// Tells the end of a flush when nothing is on its way to memory any more.
+/// Reports the end of a flush when nothing is on its way to memory any more.
 void LastLevelCache::end_flush() {
   if (!flushing_ || write_backs_in_flight_ != 0) return;
   flushing_ = false;

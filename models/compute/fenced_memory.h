@@ -1,5 +1,5 @@
 // Memory of the host for code that is not the platform's and may write beside what it has been lent: known bytes lie
-// before and behind that, and pages beyond them that nobody may touch, so that the platform's own memory is out of
+// before and behind that, and inaccessible pages beyond them, so that the platform's own memory is out of
 // reach of small steps.
 #pragma once
 

@@ -84,7 +84,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   cluster_.events_.push(launch_.time(), {Step::launch, number_, dispatcher, 0, nullptr, generation_});
 }
 
-/// What is in flight in memory is answered to nobody.
+/// What is in flight in memory gets no response.
 void KernelQueue::reset() {
   ++generation_;
   ring_.reset();

@@ -15,7 +15,7 @@ namespace t3vp::compute {
 
 class KernelQueue final : public KernelHost {
  public:
-  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose answers nobody waits for
+  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose responses are not awaited
   static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the queue's own fetches
   enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch, poll };
   struct Event {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t fence_bytes = 64;
 constexpr std::size_t alignment = 64;
-/// Nobody may touch what lies before and behind all of them: so much a program cannot write past by small steps.
+/// What lies before and behind all of them is inaccessible: so much a program cannot write past by small steps.
 constexpr std::size_t guard = 1u << 20;
 
 }  // namespace

@@ -25,7 +25,7 @@ class PacketRing {
   // Registers that software has written.
   void check_base();
   void check_entries();
-  /// The doorbell. False when it is refused. `used_by` says who else uses a range, in words; empty when nobody does.
+  /// The doorbell. False when it is refused. `used_by` says who else uses a range, in words; empty when it is free.
   bool announce(const std::function<std::string(const OutputRange&)>& used_by);
 
   /// There is a packet that has been announced and has not ended.

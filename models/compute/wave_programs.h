@@ -16,7 +16,7 @@ class WavePrograms {
   /// Until the program calls the device: the call, which is null at its end.
   static const t3_call* resume(KernelHost& host, Wave& wave);
   /// Calls the work's own function. False when it has not returned: it has gone on where another program has been
-  /// called, which has been told and has ended.
+  /// called, which has been reported and has ended.
   static bool compute(KernelHost& host, Wave& wave, const t3_vector_work& work, float* const* operands);
 
   // What the latest of these has done.

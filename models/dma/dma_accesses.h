@@ -1,5 +1,5 @@
 // The engine's accesses of memory, peers and the NIC: made here with the token of what they are for. What was made
-// before a reset is stale: its response finds nobody who asked.
+// before a reset is stale: its response finds no requester.
 #pragma once
 
 #include <cstdint>

@@ -166,7 +166,7 @@ void NicTransfers::post(std::size_t number) {
                 parameters_.latency);
 }
 
-/// When memory has the entries and the record, the NIC is told, and asked for each entry's end.
+/// When memory has the entries and the record, the NIC is notified, and asked for each entry's end.
 void NicTransfers::written(Transaction& write) {
   const std::size_t number = DmaAccesses::queue_of(write);
   Queue& queue = queues_[number];

@@ -108,7 +108,7 @@ class ChannelOf {
   Cycle row_wake() const {
     return std::max(row_bus_free_, std::min(ready(Need::activate).wake, ready(Need::precharge).wake));
   }
-  /// The bank behind it in turn: there is a power of two of them.
+  /// The next bank, cyclically: there is a power of two of them.
   std::uint32_t after(std::uint32_t bank) const { return (bank + 1) & (banks_count_ - 1); }
   bool is_open(std::uint32_t bank) const { return (open_ >> bank & 1) != 0; }
   void activate(std::uint32_t bank);

@@ -1,5 +1,5 @@
 // Lets one GPU stand for a homogeneous ring (T3 5.1.1): what it sends to its neighbour comes back as what its other
-// neighbour would send at that moment, the same bytes of the next chunk. Nobody can be asked: requests are refused.
+// neighbour would send at that moment, the same bytes of the next chunk. There is no peer to ask: requests are refused.
 #pragma once
 
 #include "protocol/data_sockets.h"

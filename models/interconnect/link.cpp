@@ -99,7 +99,7 @@ std::optional<std::size_t> Link::next_to_go() const {
   return own;
 }
 
-/// The next queue in turn sends.
+/// The next queue sends (round-robin).
 void Link::start() {
   const std::optional<std::size_t> next = next_to_go();
   if (!next) {

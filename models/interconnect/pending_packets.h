@@ -12,7 +12,7 @@ namespace t3vp::interconnect {
 struct Pending {
   tlm::tlm_generic_payload* transaction;
   int source;
-  /// Of a peer's read and of the answer to it, until that has left: its request, which waits for this.
+  /// Of a peer's read and of the response to it, until that has left: its request, which waits for this.
   tlm::tlm_generic_payload* request = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// How packets find their way, at every GPU and switch by a table, and what links join. Answers to requests take the
+// How packets find their way, at every GPU and switch by a table, and what links join. Responses to requests take the
 // same hops in channels of their own (packet.h; platform/system/topology.h says why nothing waits for itself).
 #pragma once
 

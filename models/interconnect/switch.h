@@ -6,7 +6,7 @@
 // included. A store, update or signal goes to each of them, and keeps its place until all links have taken it. A load's
 // request asks each of them for the same bytes; the answers end here, where each element is their sum in fp32, in the
 // order of the ports, rounded once, and one answer goes back (T3 7.4; NVLink SHARP's multimem.ld_reduce and
-// multimem.st). There is room for the answers of every request that the receive buffers hold, so that answers never
+// multimem.st). There is room for the responses to every request that the receive buffers hold, so that answers never
 // wait here.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Lets one GPU stand for all of a torus in which all do the same from their places: what it sends to a neighbour comes
 // back as what its opposite neighbour sends to it at that moment, with all numbers of GPUs as they are seen from there.
-// So the GPU's own links carry what all GPUs send through them, each packet over every link of its way. Nobody has
+// So the GPU's own links carry what all GPUs send through them, each packet over every link of its way. No one has
 // other data than this GPU.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Requests of different times go in the order of their arrival, which is that of their last byte, before any look-ahead
 // or queueing. What arrives at the same picosecond goes by the number of the GPU that has sent it, then by the virtual
-// channel and the order of sending. The first of several GPUs at one time changes in turn: it is the next in
+// channel and the order of sending. The first of several GPUs at one time rotates: it is the next in
 // number after the one that was the first at the last such time. So none is served before another one more often than
 // once (docs/models/timing.md, Order).
 #pragma once

@@ -52,7 +52,7 @@ void MemoryController::arm() {
   near_memory.status.code.set(Status::ok);
 }
 
-/// Nobody finds zeros before this and what memory holds behind it.
+/// No access finds zeros before this and what memory holds behind it.
 void MemoryController::disarm() {
   const std::uint64_t base = address_map::on_gpu(gpu_, valid_bits_.begin()),
                       bytes = valid_bits_.end() - valid_bits_.begin(),

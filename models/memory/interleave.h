@@ -1,5 +1,5 @@
-// Local HBM addresses spread over the channels: blocks of `interleave_bytes` go to the channels in turn, and each turn
-// begins at a channel that a hash of its number says, so that no row stride falls into few channels.
+// Local HBM addresses spread over the channels: blocks of `interleave_bytes` go to the channels round-robin, and each
+// round begins at a channel that a hash of its number says, so that no row stride falls into few channels.
 //
 // With a power of two of channels, the turn's hash is combined with the channel's bits (polynomial_hash.h); with any
 // other number, turns are counted by division and the hash is added. Either way the number of the turn, which is the

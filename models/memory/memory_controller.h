@@ -62,7 +62,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t writes() const { return written_; }
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
-  /// Who uses some of these bytes just now, in words; empty when nobody does.
+  /// Who uses some of these bytes just now, in words; empty when they are free.
   std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
   void visit_statistics(const StatisticVisitor& visit) const override;

@@ -26,7 +26,7 @@ struct Run {
 
 /// First-in first-out, growing ring: no allocation once warm. Runs are numbered from 1. Those whose blocks of addresses
 /// hash to the same bucket form a chain from the latest back, through the ring itself: what has left needs no removal,
-/// since its number tells.
+/// since its number says so.
 class RunQueue {
  public:
   static constexpr std::uint32_t block_bytes = 256;

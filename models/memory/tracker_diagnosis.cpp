@@ -1,4 +1,4 @@
-// What the Tracker tells of chunks that are short.
+// The Tracker's report of chunks that are short.
 #include <fmt/format.h>
 
 #include <algorithm>

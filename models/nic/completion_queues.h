@@ -13,7 +13,7 @@ namespace t3vp::nic {
 
 class CompletionQueues {
  public:
-  /// Who uses the queue, in words of what is expected of it before the queue is changed; empty: nobody.
+  /// Who uses the queue, in words of what is expected of it before the queue is changed; empty: it is free.
   std::function<std::string(std::size_t queue)> user_of;
 
   CompletionQueues(registers::Nic& registers, IoLink& io);

@@ -1,4 +1,4 @@
-// What software sees when nobody completes anything for it: the error log and the interrupt line.
+// What software sees when nothing completes for it: the error log and the interrupt line.
 #pragma once
 
 #include <fmt/format.h>

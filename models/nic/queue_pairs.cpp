@@ -169,7 +169,7 @@ bool QueuePairs::admits(const Packet& packet, Picoseconds sent) {
   return true;
 }
 
-/// Its sender is told nothing, and tries until its retries are used up. Only the first of a state is logged, and none
+/// Its sender gets no reply, and tries until its retries are used up. Only the first of a state is logged, and none
 /// where the log has the queue pair's own mistake.
 bool QueuePairs::drop(std::uint32_t queue, const Packet& packet) {
   ++dropped_;

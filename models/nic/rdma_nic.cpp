@@ -47,7 +47,7 @@ void Nic::reset() {
   update_interrupt();
 }
 
-/// The packets in flight find nobody.
+/// The packets in flight find no receiver.
 void Nic::flush(std::uint32_t queue) {
   delivery_.drop(queue);
   responder_.drop(queue);

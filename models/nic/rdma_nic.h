@@ -1,6 +1,6 @@
 // RDMA network interface: takes work entries from send queues in memory, sends them as messages to the NIC of a peer
-// over a wire that may lose packets, does in memory what peers ask for, and tells the end of each in completion queues.
-// The registers (nic.registers.json) say what software sees; README.md tells the way of a message.
+// over a wire that may lose packets, does in memory what peers ask for, and reports the end of each in completion
+// queues. The registers (nic.registers.json) say what software sees; README.md describes the route of a message.
 //
 // The NIC owns the parts, each with its own state, and hands them what comes: stores to the doorbell page, packets,
 // memory's answers and the time.

@@ -50,7 +50,7 @@ class Responder {
     std::uint32_t receive_posted = 0, receive_used = 0;
     std::deque<Duty> duties;
     std::uint64_t duties_first = 0;                                         ///< number of duties.front() since reset
-    std::deque<std::pair<std::uint32_t, std::vector<unsigned char>>> sums;  ///< by sequence, to be told again
+    std::deque<std::pair<std::uint32_t, std::vector<unsigned char>>> sums;  ///< by sequence, to be reported again
 
     std::uint64_t last_duty() const { return duties_first + duties.size() - 1; }
   };

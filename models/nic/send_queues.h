@@ -51,7 +51,7 @@ class SendQueues {
     std::uint64_t writes = 0, inline_writes = 0, written = 0;
   };
 
-  /// `requester` is told when an entry may begin.
+  /// `requester` is notified when an entry may begin.
   SendQueues(registers::Nic& registers, NicStatus& status, QueuePairs& pairs, EngineWaits& waits, IoLink& io,
              Requester& requester, const NicParameters& parameters);
 

@@ -53,7 +53,7 @@ struct EntryFault {
   std::string text;           ///< found and expected
 };
 
-/// What this NIC can tell before it sends anything; the entry should be number `number` of the queue pair.
+/// What this NIC can check before it sends anything; the entry should be number `number` of the queue pair.
 EntryFault check(const WorkEntry& entry, std::uint32_t queue_pair, std::uint32_t number, const RegionTable& regions,
                  const NicParameters& parameters);
 

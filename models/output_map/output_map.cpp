@@ -79,7 +79,7 @@ void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds 
     waiting_.push_back({&transaction, now() + delay});
 }
 
-/// Neither memory gets it: nobody could say where it belongs. The others of the kernel would drown the first.
+/// Neither memory gets it: its place is not known. The others of the kernel would drown the first.
 void OutputMap::refuse_store(Entry& entry, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   if (!entry.blamed) {

@@ -74,7 +74,7 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
   return status;
 }
 
-/// Whether a write tells another block or GPU of what is in memory.
+/// Whether a write notifies another block or GPU of what is in memory.
 bool CommandProcessor::announces(std::uint64_t address) const {
   if (address_map::is_hbm(address)) return false;
   return address_map::gpu_of(address) != gpu_ || is_doorbell(address_map::local_of(address));

@@ -2,7 +2,7 @@
 // through this class, so that all its time is simulated time.
 //
 // Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows:
-// nobody else sees them before the command that follows, and registers that act on being written synchronize. Reads,
+// no other block sees them before the command that follows, and registers that act on being written synchronize. Reads,
 // memory and other GPUs are accessed at their own time, so that nothing a program observes depends on the quantum.
 //
 // A program can have its interrupts taken: then the processor looks at the line after each access, while time passes

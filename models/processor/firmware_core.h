@@ -6,7 +6,7 @@
 // is the core's external one. The first page of the node, where a null pointer leads, is refused as by physical memory
 // protection; who means it reaches it at another address (core_first_page).
 //
-// Host services are what silicon does not have, such as what firmware tells of itself for a report. Firmware asks for
+// Host services are what silicon does not have, such as what firmware reports of itself for a report. Firmware asks for
 // one by a doorbell, which takes the address of a call in the core's memory (host_call.structure.json). Who runs the
 // simulation answers, at that time and in no time, unless it is the call's purpose to wait.
 #pragma once
@@ -42,7 +42,7 @@ class FirmwareCore : public Processor {
   /// Called at a ring of the doorbell, with what has been written there. It may wait.
   void on_call(std::function<void(std::uint64_t address)> callback) { on_call_ = std::move(callback); }
 
-  /// How a place in the program is told: with the name of its function. Without, by its address alone.
+  /// How a place in the program is named: with the name of its function. Without, by its address alone.
   void name_places(std::function<std::string(std::uint64_t address)> callback) { name_of_place_ = std::move(callback); }
   std::string place(std::uint64_t address) const;
 

@@ -6,7 +6,7 @@
 //                                                             no longer, its response comes later. May be left out
 //   target -> initiator   nb_transport_bw(BEGIN_RESP, delay)  the response reaches the initiator after `delay`
 //
-// Answers of the calls. A request is answered with TLM_ACCEPTED, and notice and response come by nb_transport_bw later;
+// Responses of the calls. A request returns TLM_ACCEPTED, and notice and response come by nb_transport_bw later;
 // with TLM_UPDATED and END_REQ: it is taken `delay` from now; or with TLM_COMPLETED: then `delay` is the time from now
 // to the response, and no nb_transport_bw follows. END_REQ is answered with TLM_ACCEPTED, a response with
 // TLM_COMPLETED. DataInitiatorSocket and DataTargetSocket keep all this for their blocks: one handler gets every
@@ -30,7 +30,7 @@
 // GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the target alone.
 //
 // Reads of other GPUs. A load or fetch-and-add of another GPU's memory travels as two messages between the fabric ports
-// of both, which are posted as stores are: a request, and an answer when the memory has served it. Both say in `asked`
+// of both, which are posted as stores are: a request, and a response when the memory has served it. Both say in `asked`
 // which access they are about; its data pointer, which is valid until its response, is where the owner's memory leaves
 // the data. What refuses a request answers it with the error, which reaches the initiator as that of a store does.
 //
@@ -39,7 +39,7 @@
 //
 // Who may change what between request and response: blocks on the way the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the lane and the lead, the traffic class (a mapped store's is its map's)
-// and the producer; the target the status and a read's data. Nobody changes command, length, data pointer, shape,
+// and the producer; the target the status and a read's data. No one changes command, length, data pointer, shape,
 // element type, threshold, addend, `real`, token and queue.
 //
 // Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
@@ -47,7 +47,7 @@
 //
 // Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
 // the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)
-// and nobody follows it afterwards. A null data pointer means timing only, where the target is not functional.
+// and none follows it afterwards. A null data pointer means timing only, where the target is not functional.
 //
 // Refusals. A malformed request (request_check.h) is answered with an error status at the time of its arrival and
 // reported to the error log by the target's socket; requests that no block serves with ADDRESS_ERROR.
@@ -83,7 +83,8 @@ inline bool operator<(const Lane& a, const Lane& b) {
   return a.channel != b.channel ? a.channel < b.channel : a.input < b.input;
 }
 
-/// What links and fabric ports write on a packet for the next one. Nobody else reads it, but for diagnoses and checks.
+/// What links and fabric ports write on a packet for the next one. No other block reads it, but for diagnoses and
+/// checks.
 struct FabricMarks {
   Lane lane;                 ///< on the next link, set by whose link it is
   Picoseconds lead = 0;      ///< set by a link: how long before the last one its first packet has come

@@ -1,4 +1,4 @@
-// How a block tells the error log of its GPU what a guest did wrong, or that it cannot go on.
+// How a block reports to the error log of its GPU what a guest did wrong, or that it cannot go on.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the compute cluster tells the blocks that hold maps, where the running kernel writes, what it asks them before
-// it runs one, and what is asked before memory is zeroed.
+// What the compute cluster reports to the blocks that hold maps: where the running kernel writes, what it asks them
+// before it runs one, and what is asked before memory is zeroed.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class MapHolder : public virtual sc_core::sc_interface {
 /// Offered by the blocks that use memory for longer than an access.
 class MemoryUser : public virtual sc_core::sc_interface {
  public:
-  /// Who uses some of these bytes just now, and where, in words; empty when nobody does.
+  /// Who uses some of these bytes just now, and where, in words; empty when they are free.
   virtual std::string use_of(const OutputRange& range) const = 0;
 };
 

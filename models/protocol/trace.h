@@ -1,4 +1,4 @@
-// What blocks record for the timeline. A null pointer means that nobody looks; blocks then do no work for it.
+// What blocks record for the timeline. A null pointer means that there is no timeline; blocks then do no work for it.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace t3vp {
 
 enum class TrafficDirection { neither, reads, writes };
 
-/// Finds the class with this name. When nobody has asked for it before it gets the next number, and this direction;
+/// Finds the class with this name. A new one gets the next number, and this direction;
 /// nothing when there are traffic_classes_most of them.
 std::optional<TrafficClass> traffic_class_of(const std::string& name,
                                              TrafficDirection direction = TrafficDirection::neither);

@@ -1,4 +1,4 @@
-// What kind of file a JSON file is, told by its keys.
+// What kind of file a JSON file is, recognized by its keys.
 #pragma once
 
 #include <filesystem>

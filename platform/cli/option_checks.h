@@ -1,4 +1,4 @@
-// What the values of options have to be, told as other input is: found this, expected that.
+// What the values of options have to be, reported as other input is: found this, expected that.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -98,7 +98,7 @@ class GreetedConnection : public Connection {
 
 }  // namespace
 
-/// Who has connected, and has not yet said enough to tell whether it is a debugger.
+/// Who has connected, and has not yet said enough to know whether it is a debugger.
 class TcpPort::Callers {
  public:
   explicit Callers(std::uint16_t port) : endpoint_(boost::asio::ip::address_v4::loopback(), port) { open(); }

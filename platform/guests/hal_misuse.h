@@ -1,4 +1,4 @@
-// What the HAL tells of those who call it and may not: apart from the guard, so that a bench may answer otherwise.
+// What the HAL reports of calls that are not allowed: apart from the guard, so that a bench may react otherwise.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which memory this process has, as the host's kernel tells it.
+// Which memory this process has, as the host's kernel reports it.
 #pragma once
 
 #include <cstddef>

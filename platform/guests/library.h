@@ -12,7 +12,7 @@ namespace t3vp {
 
 class Library {
  public:
-  /// Opens a copy of the file, whose static variables nobody shares; the copy's name is gone when it is open. Throws
+  /// Opens a copy of the file, whose static variables are not shared; the copy's name is gone when it is open. Throws
   /// InputError about what cannot be opened, is no such library of this platform's version, or has a table that points
   /// nowhere. What its constructors and destructors do is guarded (firmware_guard.h).
   Library(const SoftwareLibrary& library, const Limits& limits);

@@ -1,4 +1,5 @@
-// What can be told of the table of a library or of an executable for RISC-V (t3/exports.h) before anything is called.
+// What can be checked of the table of a library or of an executable for RISC-V (t3/exports.h) before anything is
+// called.
 #pragma once
 
 #include <cstdint>

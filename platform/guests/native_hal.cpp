@@ -44,7 +44,7 @@ class Call {
 };
 
 // What a program hands over is looked at while the program has control: what the host has no memory for is the
-// program's fault then, and told so, before the platform uses it.
+// program's fault then, and reported as such, before the platform uses it.
 
 constexpr uint64_t page = 4096;
 

@@ -16,7 +16,7 @@ namespace t3vp {
 class OpenedSoftware {
  public:
   /// Throws InputError about a library that cannot be opened, a program that is not there, or kernels of which one
-  /// cannot be told from another.
+  /// cannot be distinguished from another.
   explicit OpenedSoftware(const RunConfiguration& configuration);
 
   /// What a GPU's command processor runs. GPUs count from 0, in the node's order.

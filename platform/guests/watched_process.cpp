@@ -157,7 +157,7 @@ class Watch {
     return tell(line);
   }
 
-  /// It has told its end, and may be a copy that vfork() has made.
+  /// It has reported its end, and may be a copy that vfork() has made.
   int end_soon() {
     if (!is_over(Milliseconds(200))) kill_child();
     return told();

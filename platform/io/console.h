@@ -1,4 +1,5 @@
-// Standard output and standard error. Output that cannot be written is a failure; of standard error nobody can be told.
+// Standard output and standard error. Output that cannot be written is a failure; a failure of standard error cannot be
+// reported.
 #pragma once
 
 #include <string_view>

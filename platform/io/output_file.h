@@ -38,7 +38,7 @@ class OutputFile {
 void write_text(const std::filesystem::path& file, std::string_view text);
 
 /// Paths of files that are not complete yet, and of temporary files and folders, where a signal handler, or a process
-/// that shares them, finds them without a lock. Of a longer path, or of more files, nobody else knows.
+/// that shares them, finds them without a lock. Of a longer path, or of more files, no other process knows.
 struct PartialFiles {
   static constexpr std::size_t most = 16, longest = 4095;
   struct Slot {

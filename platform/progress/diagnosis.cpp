@@ -309,8 +309,8 @@ void append_left_behind(const RunConfiguration& configuration, const Node& node,
   }
 }
 
-/// Those that could wait for another GPU's program go last: what that does when it is told may be what they wait for.
-/// But a program that waits again and again, whatever it is told, does not keep the others from it.
+/// Those that could wait for another GPU's program go last: what that does when it is notified may be what they wait
+/// for. But a program that waits again and again, whatever it is notified of, does not keep the others from it.
 processor::Processor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
                                       const std::vector<std::uint32_t>& told) {
   constexpr std::uint32_t in_a_row = 16;

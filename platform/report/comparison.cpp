@@ -60,8 +60,8 @@ bool gathers(const json& report) {
   return has_phase(report, phases::all_gather) || report.at("workload").value("fused", "") == "all-reduce";
 }
 
-/// The workload without its name and without how it is computed. What is made of a GEMM's output are reductions, told
-/// apart by their phases, or an all-to-all.
+/// The workload without its name and without how it is computed. What is made of a GEMM's output are reductions,
+/// distinguished apart by their phases, or an all-to-all.
 json work_of(const json& report) {
   json work = report.at("workload");
   work.erase("label");

@@ -113,7 +113,7 @@ void CoreDebugger::tell_of_stranger(const std::string& what) const {
       fmt::format("t3vp: a connection to 127.0.0.1:{} {}: ignored, a debugger is waited for", port_.number(), what));
 }
 
-/// Null: nobody has come in time. Says now and then, and later more seldom, that it waits.
+/// Null: no client has come in time. Says now and then, and later more seldom, that it waits.
 std::unique_ptr<debug::Connection> CoreDebugger::wait_for_client() {
   using debug::HostClock;
   const std::uint16_t port = port_.number();

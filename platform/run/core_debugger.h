@@ -39,7 +39,7 @@ class CoreDebugger : private debug::Debuggee {
   /// simulation, since cores that sleep do not look.
   void look_for_interrupt();
   /// Lets the client look around once more, before a run ends that cannot go on: `why` is a line. When its time is over
-  /// the client is only told.
+  /// the client is only notified.
   void show_end(const std::string& why);
   /// The run is over with this exit code.
   void exit(int code);

@@ -1,4 +1,4 @@
-// What the hardware is told of a run: parameters alone.
+// What the hardware receives of a run: parameters alone.
 #pragma once
 
 #include "config/configuration.h"

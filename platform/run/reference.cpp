@@ -61,7 +61,7 @@ bool is_as_expected(double found, double expected, double tolerance) {
   return found == expected || std::abs(found - expected) <= tolerance;
 }
 
-/// Who uses some of the buffer's elements just now, in words; empty when nobody does.
+/// Who uses some of the buffer's elements just now, in words; empty when they are free.
 std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
   const auto use_of_bytes = [&gpu](std::uint64_t begin, std::uint64_t bytes) {

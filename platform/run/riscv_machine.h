@@ -1,4 +1,5 @@
-// One RISC-V core with memories and nothing else, for any bare-metal program that tells its end by its symbol `tohost`.
+// One RISC-V core with memories and nothing else, for any bare-metal program that reports its end by its symbol
+// `tohost`.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct RiscvRun {
   std::vector<MemoryRange> memories;
   std::uint64_t most_instructions = 0;  ///< those that raise exceptions included
   std::optional<double> timeout_s;      ///< of the host, waits for the debugger included
-  riscv::Observer* observer = nullptr;  ///< null: nobody
+  riscv::Observer* observer = nullptr;  ///< null: none
   debug::TcpPort* debugger = nullptr;   ///< where one is waited for; null: none
 };
 
@@ -35,7 +36,7 @@ struct RiscvOutcome {
   std::uint64_t instructions = 0;  ///< retired
   std::uint64_t pc = 0;
   std::string loss;  ///< of a hart that is lost: why, in words
-  /// It has told its result; 1 means that all is well.
+  /// It has reported its result; 1 means that all is well.
   bool has_result() const { return end == End::told && tohost % 2 == 1; }
   bool has_passed() const { return has_result() && tohost == 1; }
 };

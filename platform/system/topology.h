@@ -22,7 +22,7 @@
 // buffer is free when its answer has left. Answers therefore have virtual channels of their own, behind those of
 // everything else, over the same routes (interconnect/link_packet.h): among themselves their buffers are in order by
 // the same argument, and the last one waits for nothing, because the GPU that has asked has the place for the data. All
-// buffers of answers are numbered above all others, and a request goes from lower to higher numbers still: along its
+// buffers of responses are numbered above all others, and a request goes from lower to higher numbers still: along its
 // way, into a memory that waits for no link, and along the way of its answer. In one class both would wait for each
 // other: two GPUs whose buffers are full of each other's requests could not send an answer.
 #pragma once

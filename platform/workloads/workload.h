@@ -70,7 +70,7 @@ class Workload {
   virtual std::string usual_program(const std::string& method) const;
   /// The method runs its phases apart, and the longest of some count.
   virtual bool runs_apart(const std::string& method) const;
-  /// Whether phases tell compute and communication apart: no kernel of the method has both without a phase that ends
+  /// Whether phases separate compute and communication: no kernel of the method has both without a phase that ends
   /// with its compute.
   virtual bool separates_communication(const std::string& method) const;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t line = 128;
 constexpr Picoseconds cache_latency = 114'300, sector_time = 714, path = 70'000;
 
-/// A cache of eight lines whose memory answers when the test says so. Byte i of memory is i / 128 + 1.
+/// A cache of eight lines whose memory responds when the test says so. Byte i of memory is i / 128 + 1.
 struct OrderBench {
   LastLevelCache unit{"cache", CacheBench::fully_associative(8), path, 0};
   NamedRegisters registers{unit.registers};

@@ -8,7 +8,7 @@ namespace t3vp::test::npy_test {
 
 namespace {
 
-/// NumPy's documented layout, written out by hand: 6 bytes of magic, version 1.0, the header's length, the header
+/// NumPy's documented layout, written out: 6 bytes of magic, version 1.0, the header's length, the header
 /// padded with spaces so that the data begin at a multiple of 64.
 std::string expected_file(const std::string& descriptor, const std::string& shape, const std::string& data) {
   std::string header = "{'descr': '" + descriptor + "', 'fortran_order': False, 'shape': (" + shape + "), }";

@@ -1,4 +1,4 @@
-// Takes accesses of the data path, keeps what arrived and when, and answers after a while or not before it is told.
+// Takes accesses of the data path, keeps what arrived and when, and responds after a while or when the test says so.
 #pragma once
 
 #include <cstdint>

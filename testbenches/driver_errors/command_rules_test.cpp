@@ -1,4 +1,4 @@
-// What a command does not take of what is staged: the log tells where, what was found and which rule it broke.
+// What a command does not take of what is staged: the log says where, what was found and which rule it broke.
 #include "driver_errors/prober.h"
 
 namespace t3vp::test::command_rules_test {

@@ -28,7 +28,7 @@ class GpuPair {
   /// Until nothing is left to happen.
   void run();
 
-  /// What the guest has told.
+  /// The output of the guest.
   const Lines& told() const { return told_; }
   /// The texts of everything that a GPU's error log has ever got.
   Lines logged(std::size_t gpu) const;

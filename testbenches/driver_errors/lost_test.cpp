@@ -1,4 +1,4 @@
-// What is in flight when GPUs are reset is lost: nothing of it arrives afterwards, and who has sent it is told.
+// What is in flight when GPUs are reset is lost: nothing of it arrives afterwards, and the sender is notified.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@ namespace t3vp::test::lost_test {
 
 namespace {
 
-/// The same program on all GPUs, whose links take a tenth of a millisecond for an output; what all of them tell.
+/// The same program on all GPUs, whose links take a tenth of a millisecond for an output; the output of all of them.
 Lines told_by_all(GpuPair& pair) {
   Lines told;
   for (std::size_t g = 0; g < pair.gpus(); ++g)

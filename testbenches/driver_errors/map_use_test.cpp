@@ -1,4 +1,4 @@
-// Maps that are used in another way than they say are told at the first access, and maps in use stay as they are.
+// Maps that are used in another way than they say are reported at the first access, and maps in use stay as they are.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

@@ -18,13 +18,13 @@ struct stage {
 void tell_to(const struct t3_hal* hal, const char* what, enum t3_status status);
 void tell(struct stage* stage, const char* what, enum t3_status status);
 
-/* Sets the stage, lets the guest misuse it, tells the error log's entries, removes all maps and does the job. */
+/* Sets the stage, lets the guest misuse it, prints the error log's entries, removes all maps and does the job. */
 enum t3_status misuse_then_work(const struct t3_hal* hal, const struct t3_run* run, void (*misuse)(struct stage*));
 
 /* Queues a packet that the driver would not write, and waits for its end. */
 enum t3_status submit_raw(struct stage* stage, struct t3_kernel_packet packet, const unsigned char* arguments);
 
-/* What a GEMM into the stage's output takes, a and b; tells that it has their memory. */
+/* What a GEMM into the stage's output takes, a and b; prints that it has their memory. */
 struct operands {
   struct t3_matrix a, b;
 };

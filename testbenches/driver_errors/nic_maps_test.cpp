@@ -1,4 +1,4 @@
-// What goes wrong when a GPU maps a chunk to another one's memory by its NIC, and what the host is told.
+// What goes wrong when a GPU maps a chunk to another one's memory by its NIC, and the host's error codes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-// GPU 1 of two accesses its registers, and a test looks at what its error log tells: GPU 1, since its addresses are not
+// GPU 1 of two accesses its registers, and a test looks at its error log: GPU 1, since its addresses are not
 // those of any other.
 #pragma once
 
@@ -29,7 +29,7 @@ constexpr const char* with_nics =
                    "payload_in_flight_KiB": 64, "mtu_bytes": 4096, "wire_GBps": 25, "wire_latency_ns": 700,
                    "writes_invalidate": true})";
 
-/// So that how many entries a set needs is counted by hand.
+/// So that how many entries a set needs can be counted in the test.
 constexpr const char* by_workgroup = "system.tracker.index=workgroup";
 
 class Prober {

@@ -1,4 +1,4 @@
-// What a register does not take: the log tells where, what was found and which rule it broke.
+// What a register does not take: the log says where, what was found and which rule it broke.
 #include <fmt/format.h>
 
 #include <algorithm>

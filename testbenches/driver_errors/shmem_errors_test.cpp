@@ -1,4 +1,4 @@
-// What kernels and hosts do wrong with a symmetric heap, and what they are told.
+// What kernels and hosts do wrong with a symmetric heap, and the messages.
 #include <catch2/catch.hpp>
 #include <cstring>
 

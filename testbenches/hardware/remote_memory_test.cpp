@@ -86,7 +86,7 @@ struct Read {
   DataAccess access;
 };
 
-/// Bytes that tell where they are, or as many without data.
+/// Bytes that show where they are, or as many without data.
 void fill(ReadingNode& node, bool functional) {
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     DataAccess store = access(Operation::store, 0, {1, part, 0});

@@ -1,4 +1,4 @@
-// What software may not do to a queue pair that is at work, and what it is told when it is over.
+// What software may not do to a queue pair that is at work, and what it receives at the end.
 #include "nic/nic_bench.h"
 
 namespace t3vp::test::rules_test {

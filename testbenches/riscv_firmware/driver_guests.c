@@ -1,4 +1,4 @@
-/* Programs of testbenches/driver_errors: on GPU 0 alone, the others do the right thing; or on all GPUs. What they tell
+/* Programs of testbenches/driver_errors: on GPU 0 alone, the others do the right thing; or on all GPUs. What they print
  * is chosen not to depend on how long firmware takes. */
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // Random accesses to all registers of three GPUs with links and NICs, right and wrong ones, while their hardware does
-// what it is told:
+// its arguments:
 //
 //   random_registers COUNT SEED
 //
@@ -54,7 +54,7 @@ bool is(const RegisterPlace& place, const char* block, const char* name) {
   return std::string_view(place.block->name) == block && std::string_view(place.description->name) == name;
 }
 
-/// Nobody but the processor changes it: what is written stays.
+/// Only the processor changes it: what is written stays.
 bool is_plain(const RegisterPlace& place) {
   for (const FieldDescription& field : place.description->fields)
     if (field.access != Access::rw) return false;

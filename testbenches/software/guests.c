@@ -10,7 +10,7 @@
 static void begin(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, true); }
 static void end(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, false); }
 
-/* Phases whose names nobody has agreed on, one of them three times, within the total; the first begins behind one that
+/* Phases of any names, one of them three times, within the total; the first begins behind one that
  * the driver's programs have. */
 static enum t3_status phases(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
@@ -55,7 +55,7 @@ static enum t3_status unended(const struct t3_hal* hal, const struct t3_run* run
   return T3_OK;
 }
 
-/* GPU 0 allows interrupts that nobody holds off, GPU 1 holds them off and never allows one of the two. */
+/* GPU 0 allows interrupts that are not held off, GPU 1 holds them off and never allows one of the two. */
 static enum t3_status unbalanced(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   if (hal->gpu == 0) {
@@ -211,7 +211,7 @@ static enum t3_status no_numbers(const struct t3_hal* hal, const struct t3_run* 
   return T3_OK;
 }
 
-/* A kernel that waits for what nobody signals, left behind. */
+/* A kernel that waits for what is never signalled, left behind. */
 static enum t3_status careless(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   struct t3_context gpu;

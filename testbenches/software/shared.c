@@ -1,4 +1,4 @@
-/* Figure 6 of the paper without its division by hand: a GEMM on some compute units, a ring all-reduce of another tensor
+/* Figure 6 of the paper without a static division: a GEMM on some compute units, a ring all-reduce of another tensor
  * on others, from two queues at a time. */
 #include "guests.h"
 #include "t3/t3.h"

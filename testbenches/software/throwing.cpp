@@ -1,4 +1,4 @@
-// A library in C++: what it throws and nobody catches, what it handles across calls of the HAL, and thread_local
+// A library in C++: what it throws without a handler, what it handles across calls of the HAL, and thread_local
 // variables whose destructors do what ends a process. What it does is what the environment variable T3VP_TEST_ACT says.
 #include <unistd.h>
 

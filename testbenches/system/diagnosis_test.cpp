@@ -96,7 +96,7 @@ TEST_CASE("tiles that are sent on too early, and so twice, are noticed") {
   for (std::uint32_t g = 0; g < 4; ++g) {
     const auto lines = lines_of(run, g);
     CAPTURE(lines);
-    REQUIRE(lines.size() == 4);  // the map of each chunk tells its first
+    REQUIRE(lines.size() == 4);  // the map of each chunk reports its first
     CHECK_THAT(lines[0], Contains("firmware ended with excess"));
     for (std::size_t i = 1; i < 4; ++i)
       CHECK_THAT(lines[i], Contains("tracker: excess") && Contains("whose tile has had all its 1 per element"));

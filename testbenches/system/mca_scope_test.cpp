@@ -1,4 +1,4 @@
-// MCA arbitrates what overlaps with a GEMM, and the all-gather only when it is told to.
+// MCA arbitrates what overlaps with a GEMM, and the all-gather only when it is set so.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -390,7 +390,7 @@ static inline void t3_write(struct t3_wave* wave, uint64_t address, const void* 
 /* A loop that polls: reads the integer as t3_read does, one read after the other and not more often than the compute
  * unit's loop goes round (compute.poll_ns), until the condition holds, and returns true. False when a read has been
  * refused, which is the kernel's failure. When nothing is left in the node that could change the integer the run ends
- * with a line that tells the kernel, the address, what was read and what was expected. */
+ * with a line that has the kernel, the address, what was read and what was expected. */
 static inline bool t3_wait_value(struct t3_wave* wave, struct t3_condition condition) {
   bool done = false;
   struct t3_call call;

@@ -98,9 +98,9 @@ struct t3_argument_format {
 struct t3_kernel {
   const char* name; /* packets say t3_kernel_handle of it */
   struct t3_argument_format arguments;
-  /* Who pays in the report for what its programs load and store: classes of traffic_class.enumeration.json, or others,
-   * up to 24 of them in a run, which the report has from then on. Names in small letters, digits and _ that end in
-   * _read and _write. */
+  /* Traffic attribution in the report of what its programs load and store: classes of traffic_class.enumeration.json,
+   * or others, up to 24 of them in a run, which the report has from then on. Names in small letters, digits and _ that
+   * end in _read and _write. */
   const char *reads, *writes;
   bool is_producer; /* of what a collective takes: the memory controller observes its first stage (T3 4.5) */
   /* Whether it can run so, else refused in words (t3/check.h). */

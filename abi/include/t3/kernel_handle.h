@@ -1,4 +1,4 @@
-/* What packets name a kernel by: a hash of its name, so that nobody keeps a list of all. */
+/* What packets name a kernel by: a hash of its name, so that no list of all is kept. */
 #ifndef T3_KERNEL_HANDLE_H
 #define T3_KERNEL_HANDLE_H
 

@@ -2,7 +2,7 @@
  * from their places and no GPU is sent to by all at once.
  *
  * Without rows places are numbers. In a torus, whose GPU g has place g mod gpus_per_row in row g / gpus_per_row, those
- * in front come in turn with those behind, so that links in both directions always have something to carry. */
+ * in front alternate with those behind, so that links in both directions always have something to carry. */
 #ifndef T3_PLACES_H
 #define T3_PLACES_H
 

@@ -2,7 +2,7 @@
  * t3/shmem_device.h.
  *
  * All GPUs make the same calls in the same order: t3_shmem_init opens queue pairs to all others, exchanges keys over
- * the hosts' network and leaves a table in memory, whose address a kernel is told. The table also says which GPUs
+ * the hosts' network and leaves a table in memory, whose address a kernel receives. The table also says which GPUs
  * kernels' loads and stores reach: those that this GPU's links have a route to. */
 #ifndef T3_SHMEM_H
 #define T3_SHMEM_H

@@ -4,7 +4,7 @@
  * Calls and the order of their arguments are those of OpenSHMEM and NVSHMEM; `pe` is a GPU's number. Addresses in the
  * heap are this GPU's own, also where they mean the same place on another GPU. A wave posts in the name of a context;
  * waves that share one alternate, and their messages to one GPU arrive in that order. A put of a later call is placed
- * behind all before it to the same GPU and context. Calls that have posted return when the NIC has been told; the
+ * behind all before it to the same GPU and context. Calls that have posted return when the NIC has been notified; the
  * memory that a put reads stays as it is until t3_shmem_quiet has returned. Data that the wave, or others, have stored
  * there through the cache are not seen by the NIC: store them uncached, and t3_fence.
  *
@@ -54,8 +54,8 @@ enum t3_status t3_shmem_uint64_p(struct t3_wave* wave, const struct t3_shmem_ctx
 /* Reads `bytes` bytes at `source` on GPU `pe` and returns when they are at `dest` in this GPU's heap. */
 enum t3_status t3_shmem_getmem(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest, uint64_t source,
                                uint64_t bytes, uint32_t pe);
-/* Orders what the context posts to GPU `pe`: what follows is placed behind all that it has posted so far. Nobody waits:
- * it is an entry of its own, a read of 0 bytes, as ROC_SHMEM flushes the peer's host data path. */
+/* Orders what the context posts to GPU `pe`: what follows is placed behind all that it has posted so far. No caller
+ * waits: it is an entry of its own, a read of 0 bytes, as ROC_SHMEM flushes the peer's host data path. */
 enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t pe);
 /* Returns when all that the context has posted so far, to any GPU, has been placed: a read of 0 bytes, then its
  * completion. */

@@ -135,7 +135,7 @@ struct t3_error {
   uint64_t time_ns;
 };
 
-/* What a handler is told. */
+/* Arguments of a handler. */
 struct t3_interrupt {
   enum t3_line line;
   enum t3_status
@@ -170,8 +170,8 @@ struct t3_context {
 };
 
 /* Takes the GPU over. T3_BUSY while a context has it, this one or another: it has to be closed, or the GPU to be reset.
- * Without T3_OK the context is as it was. Calls tell an open context from all others, as T3_INVALID_ARGUMENT; what was
- * neither opened nor zeroed is told by the number that open ones begin with. */
+ * Without T3_OK the context is as it was. Calls distinguish an open context from all others, as T3_INVALID_ARGUMENT;
+ * what was neither opened nor zeroed is recognized by the number that open ones begin with. */
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
 /* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
  * kernels, fills or a barrier are in progress or anything is mapped; the context stays open then. */
@@ -300,9 +300,10 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
 enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging, uint32_t gpus_per_node);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
-/* Until all kernels queued before the call have ended; the code of the first one that failed since this call has told
- * one. What handlers are told the program is told as well, and each of several calls that wait at a time. Packets that
- * a program announces by itself are not waited for, but the first of them that has failed by then is told. */
+/* Until all kernels queued before the call have ended; the code of the first one that failed since this call has
+ * reported one. What is reported to handlers is reported to the program as well, and each of several calls that wait at
+ * a time. Packets that a program announces by itself are not waited for, but the first of them that has failed by then
+ * is reported. */
 enum t3_status t3_wait_kernels(struct t3_context* context);
 /* Number of the kernel that the most recent call has queued; 0 when there is none. */
 uint64_t t3_last_kernel(const struct t3_context* context);
@@ -344,7 +345,7 @@ enum t3_status t3_host_barrier(struct t3_context* context);
  * Waits go on as without handlers. */
 enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uint32_t priority, t3_handler* handler,
                               void* argument);
-/* The handler is not called from now on; what happens meanwhile is told when the line is unmasked. */
+/* The handler is not called from now on; what happens meanwhile is reported when the line is unmasked. */
 enum t3_status t3_mask(struct t3_context* context, enum t3_line line);
 enum t3_status t3_unmask(struct t3_context* context, enum t3_line line);
 

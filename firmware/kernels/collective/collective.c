@@ -3,8 +3,8 @@
  *
  * Every workgroup owns the same share of each transfer on all GPUs and goes through the steps (steps.h) on its own:
  * wait for the signals that it needs, move its share, signal those that wait for it. Its waves take the share's blocks
- * one after the other, of several transfers in turn, so that all links have something to send: load one, add what else
- * there is, store it wherever it goes. A step's signals leave when its stores have, and cannot overtake them. */
+ * one after the other, of several transfers round-robin, so that all links have something to send: load one, add what
+ * else there is, store it wherever it goes. A step's signals leave when its stores have, and cannot overtake them. */
 #include "kernels/operands.h"
 #include "ring_steps.h"
 #include "t3/address.h"
@@ -43,7 +43,8 @@ static uint64_t share_begin(const struct shared_blocks* blocks, uint64_t workgro
   return workgroup < blocks->workgroups ? blocks->cut.count * workgroup / blocks->workgroups : blocks->cut.count;
 }
 
-/* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each in turn. */
+/* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each round-robin.
+ */
 struct share {
   struct t3_step step;
   uint64_t next, end;

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* No workgroup is told more often in a kernel. */
+/* No workgroup is notified more often in a kernel. */
 enum { T3_COLLECTIVE_PIECES_MAX = 1024 };
 
 struct t3_operation;

@@ -54,7 +54,7 @@ class Core : public sc_core::sc_module, private Environment {
   /// The instruction in flight is the last one. To be called while the core runs, by what it accesses.
   void halt();
   bool is_halted() const { return halted_; }
-  /// Null: nobody, which is faster. What the core does, and when, is the same.
+  /// Null: none, which is faster. What the core does, and when, is the same.
   void set_follower(Follower* follower) { follower_ = follower; }
   /// Lets a core that sleeps go on, without an interrupt.
   void wake();

@@ -13,7 +13,7 @@ namespace t3vp::riscv {
 std::string name_of_trap(std::uint64_t mcause);
 
 /// Of a hart that is lost: how its trap handler fails, and what it was called for first. `place`: how an address in the
-/// program is told.
+/// program is described.
 std::string text_of_loss(const Hart& hart, const std::function<std::string(std::uint64_t address)>& place);
 
 }  // namespace t3vp::riscv

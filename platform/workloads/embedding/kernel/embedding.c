@@ -1,5 +1,5 @@
-/* Embedding pooling as PyTorch launches it: a kernel for each table, whose workgroups take samples in turn. Results go
- * to this GPU's buffer, or, zero-copy, to their owners' (GPU-initiated overlap, section 3.3). */
+/* Embedding pooling as PyTorch launches it: a kernel for each table, whose workgroups take samples round-robin. Results
+ * go to this GPU's buffer, or, zero-copy, to their owners' (GPU-initiated overlap, section 3.3). */
 #include "t3/arguments/embedding.h"
 #include "pooling.h"
 #include "t3/address.h"

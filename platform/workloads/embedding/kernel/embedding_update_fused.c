@@ -1,7 +1,7 @@
 /* The backward all-to-all and the update of tables in one persistent kernel: what GPU-initiated overlap leaves to
- * future work (section 6). Its workgroups first take this GPU's samples in turn, one of each other GPU, and store the
- * gradients of that GPU's tables where it has them, with a flag behind; then they take the samples of the whole batch,
- * those that have come first before the others, and update by each as soon as its flag is there. */
+ * future work (section 6). Its workgroups first take this GPU's samples round-robin, one of each other GPU, and store
+ * the gradients of that GPU's tables where it has them, with a flag behind; then they take the samples of the whole
+ * batch, those that have come first before the others, and update by each as soon as its flag is there. */
 #include "t3/arguments/embedding_update_fused.h"
 
 #include "pooling.h"

@@ -1,4 +1,4 @@
-// A product of experts on each GPU, whose rows go to their owners: every element of every GPU, what links and DRAM
+// An expert GEMM (MoE) on each GPU, whose rows go to their owners: every element of every GPU, what links and DRAM
 // move, and how long it takes.
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,8 @@
  * Workgroup w of each GPU has the same slices of each owner: those whose number among the owner's is w, w + W, ... It
  * computes those of other GPUs first and stores each result straight to its owner; when the last of an owner's has
  * left, it sets its flag there, which cannot overtake them. To its own results it adds those of the others, when their
- * workgroups w have set theirs here, and stores the sums to all. It ends when all have told so that theirs are here. */
+ * workgroups w have set theirs here, and stores the sums to all. It ends when all have notified so that theirs are
+ * here. */
 #include "t3/arguments/gemv_all_reduce.h"
 #include "kernels/workgroup_flags.h"
 #include "slices.h"
