@@ -1,4 +1,4 @@
-"""The program of docs/guides/drivers/programs-and-kernels.md, built and run by the commands there, says what it says there.
+"""The bare-metal program of docs/guides/riscv.md, built and run by the commands there, says what it says there.
 
   guide_test.py SOURCE_DIRECTORY T3VP
 
@@ -20,7 +20,7 @@ if shutil.which(COMPILER) is None:
     print(f"NOT RUN: {COMPILER} not found (Debian: gcc-riscv64-unknown-elf)")
     sys.exit(1 if os.environ.get("T3VP_ALL_TESTS") else 77)
 
-section = (SOURCE / "docs/guides/drivers/programs-and-kernels.md").read_text().split("\n## Code on RISC-V\n")[1].split("\n## ")[0]
+section = (SOURCE / "docs/guides/riscv.md").read_text().split("\n## Run bare-metal code on one core\n")[1].split("\n## ")[0]
 blocks = re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)
 program, commands = (re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks[:2])
 compile_line, run_line = commands.strip().splitlines()
