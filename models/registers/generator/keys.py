@@ -13,7 +13,7 @@ it to find a key, its unit and its range. `t3vp keys PATTERN` prints the same fr
 
 Each key stands with the path that `--set`, experiments and `--print-config` use. The system file has it without `system.`,
 and the memory file without `system.memory.dram.`. A required key has no default. *Same on all GPUs* means that an entry
-of `gpus` cannot set it. [timing.md](../models/timing.md) gives the source of each system's values.
+of `gpus` cannot set it. [Sources of parameters](../models/parameter-sources.md) gives the source of each system's values.
 
 The target `parameter_reference` writes this page. It reads `run.schema.json`, `experiment.schema.json` and
 `models.schema.json` in `configs/schema`, and the `*.parameters.json` files beside blocks and kernels.
