@@ -10,7 +10,7 @@ SOURCE, BINARY = sys.argv[1:3]
 
 
 def rows(page):
-    lines = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| You did", "| ---"))]
+    lines = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| Mistake", "| ---"))]
     return [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
 
 
