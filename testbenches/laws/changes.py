@@ -132,7 +132,7 @@ def runs_of(run, change, machine):
 
 
 def can_be_mirrored(run):
-    """Where one GPU may stand for all, as docs/models/architecture.md says. t3vp refuses what has unequal chunks."""
+    """Where one GPU may stand for all, as docs/models/decisions.md says. t3vp refuses what has unequal chunks."""
     topology, workload = run["system.links.topology"], run["workload"]
     if kind_of(run) == "gemm":
         return topology["kind"] == "ring" and workload.get("fused", "ring-reduce-scatter") == "ring-reduce-scatter"
