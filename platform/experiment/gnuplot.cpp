@@ -112,7 +112,7 @@ std::string numbers(double value, const std::optional<ValueRange>& range, double
 std::string colour(std::size_t index) { return fmt::format("'{}'", colours[index % colours.size()]); }
 
 std::string colour_of(const std::string& key, std::size_t index) {
-  static constexpr std::array<std::pair<const char*, std::size_t>, 11> known{{{"gemm_read", 0},
+  static constexpr std::array<std::pair<const char*, std::size_t>, 12> known{{{"gemm_read", 0},
                                                                               {"gemm_write", 1},
                                                                               {"rs_read", 2},
                                                                               {"rs_write", 3},
@@ -122,10 +122,15 @@ std::string colour_of(const std::string& key, std::size_t index) {
                                                                               {"setup", 7},
                                                                               {"gemm", 0},
                                                                               {"reduce_scatter", 1},
+                                                                              {"fused", 2},
                                                                               {"all_gather", 3}}};
-  const std::string name = key.substr(key.rfind('.') + 1);
+  constexpr std::array<const char*, 4> others{"#5fa8a8", "#a8688f", "#8c6d46", "#5566bb"};  // none of the known ones'
+  const std::string exposed = "time_ns.exposed_";
+  const bool is_exposed = key.rfind(exposed, 0) == 0;
+  const std::string name = is_exposed ? key.substr(exposed.size()) : key.substr(key.rfind('.') + 1);
   const auto found = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return name == entry.first; });
-  return colour(found != known.end() ? found->second : index);
+  if (found != known.end()) return colour(found->second);
+  return index < others.size() ? fmt::format("'{}'", others[index]) : colour(index);
 }
 
 std::size_t width_of(const std::vector<std::string>& texts) {

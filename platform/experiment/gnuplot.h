@@ -27,7 +27,8 @@ std::string numbers(double value, const std::optional<ValueRange>& range, double
 inline constexpr std::size_t colours_count = 8;
 /// The n-th of a picture's colours, in quotes; they begin anew after the last one.
 std::string colour(std::size_t index);
-/// That of a traffic class, a phase or a part of a layer, the same in every picture; of other names the index's.
+/// That of a traffic class, a phase or a part of a layer, the same in every picture; other names have the index's
+/// of further colours.
 std::string colour_of(const std::string& key, std::size_t index);
 
 /// Pixels that a picture's title takes.
