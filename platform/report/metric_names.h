@@ -1,4 +1,4 @@
-// What people call a metric of the report.
+// Names and units of a report's metrics, for people.
 #pragma once
 
 #include <string>
