@@ -16,7 +16,7 @@ FOLDERS = ("abi", "cmake", "firmware", "models", "platform/config", "platform/gu
            "platform/progress", "platform/report", "platform/run", "platform/system", "platform/workloads")
 WITHOUT = ("platform/report/result_table", "platform/report/comparison", "platform/report/progress_line",
            "platform/report/warnings", "models/registers/generator/keys", "models/registers/generator/reference",
-           "models/registers/generator/workload_page", "platform/report/metric_names", "platform/report/CMakeLists", "cmake/simulation_fingerprint", "cmake/Install")
+           "models/registers/generator/workload_page", "platform/report/metric_", "platform/report/CMakeLists", "cmake/simulation_fingerprint", "cmake/Install")
 SUFFIXES = {".c", ".cpp", ".h", ".S", ".ld", ".json", ".py", ".cmake", ".txt"}
 TEXTS = {"text", "title", "description", "default_text", "examples", "$schema"}
 CODE = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.DOTALL)

@@ -63,6 +63,17 @@ void require_no_range(const Document& document, const std::string& pointer) {
     require(document, pointer, key, !entry.contains(key), "either values or a range");
 }
 
+/// The names of the values that the axis gives.
+void take_names(const Document& document, const std::string& pointer, AxisValues& axis) {
+  const json& entry = document.content.at(json::json_pointer(pointer));
+  if (!entry.contains("names")) return;
+  axis.names = entry.at("names").get<std::vector<std::string>>();
+  require(document, pointer, "names", axis.names.size() == axis.values.size(),
+          fmt::format("{} names, one for each value", axis.values.size()));
+  require(document, pointer, "names",
+          std::set<std::string>(axis.names.begin(), axis.names.end()).size() == axis.names.size(), "different names");
+}
+
 }  // namespace
 
 AxisValues axis_values(const Document& document, const std::string& pointer) {
@@ -73,18 +84,22 @@ AxisValues axis_values(const Document& document, const std::string& pointer) {
   require(document, pointer, "key", is_key_of_run(axis.key), "a key of a run, as t3vp keys prints them");
   if (!entry.contains("values")) {
     axis.numbers = steps_of(document, pointer, is_whole_number(axis.key));
-    for (const double number : axis.numbers) axis.names.push_back(text_of(number));
+    for (const double number : axis.numbers) axis.values.push_back(text_of(number));
+    axis.names = axis.values;
+    take_names(document, pointer, axis);
     return axis;
   }
   require_no_range(document, pointer);
-  std::set<std::string> names;
+  std::set<std::string> values;
   for (const json& value : entry.at("values")) {
-    axis.names.push_back(name_of(value));
-    if (!names.insert(axis.names.back()).second)
+    axis.values.push_back(name_of(value));
+    axis.names = axis.values;
+    if (!values.insert(axis.values.back()).second)
       document.reject(pointer + "/values", in_short(value) + " twice", "different values");
     if (value.is_number()) axis.numbers.push_back(value.get<double>());
   }
   if (axis.numbers.size() != axis.names.size()) axis.numbers.clear();
+  take_names(document, pointer, axis);
   return axis;
 }
 

@@ -9,9 +9,10 @@
 namespace t3vp {
 
 struct AxisValues {
-  std::string key;                 ///< as --set takes it
-  std::vector<std::string> names;  ///< the values as text
-  std::vector<double> numbers;     ///< as many; empty when not all values are numbers
+  std::string key;                  ///< as --set takes it
+  std::vector<std::string> values;  ///< as text
+  std::vector<std::string> names;   ///< of the values, for people
+  std::vector<double> numbers;      ///< as many; empty when not all values are numbers
 };
 
 /// Of the object at this pointer. Throws InputError, also about a key that no run has.

@@ -49,7 +49,7 @@ Axis axis_of_values(const Document& document, const std::string& pointer) {
   for (std::size_t i = 0; i < values.names.size(); ++i) {
     const std::string setting = values.numbers.empty()
                                     ? setting_of(document, values.key, fmt::format("{}/values/{}", pointer, i))
-                                    : values.key + "=" + values.names[i];
+                                    : values.key + "=" + values.values[i];
     axis.entries.push_back({values.names[i], {values.names[i]}, {setting}, pointer});
   }
   return axis;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +68,9 @@ struct Plot {
   Kind kind = Kind::bars;
   std::vector<std::size_t> quantities;
   std::vector<std::string> keys, methods;
+  std::optional<double> baseline;    ///< of bars and lines: a line is drawn there
+  std::vector<double> x_values;      ///< of lines: one for each quantity, which are the points of each case's line
+  std::string x_label;               ///< title of the axis of these
   std::size_t x = 0, y = 0;          ///< axes of the experiment: of lines and heat maps, of heat maps
   PlottedFigure x_figure, y_figure;  ///< of scatter and Pareto plots
   std::vector<std::string> marks;    ///< of workgroups: instants that are drawn
@@ -94,6 +98,7 @@ struct Experiment {
   std::vector<ExperimentMethod> methods;
   std::vector<std::string> settings;  ///< of every run, after those of its case and method
   std::vector<Quantity> quantities;
+  std::map<std::string, std::string> labels;  ///< what pictures call quantities, methods, metrics and keys
   std::vector<Target> targets;
   std::vector<Plot> plots;
   std::vector<std::string> left_out;  ///< plots and targets that need cases which are not run

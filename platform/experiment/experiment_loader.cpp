@@ -119,6 +119,25 @@ void read_quantities(const Document& document, Experiment& experiment) {
   }
 }
 
+/// Labels name something that pictures show.
+void read_labels(const Document& document, Experiment& experiment) {
+  const auto is_key_of_axis = [&](const std::string& name) {
+    return std::any_of(experiment.axes.begin(), experiment.axes.end(),
+                       [&](const ExperimentAxis& axis) { return axis.key == name; });
+  };
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const json labels = document.content.value("labels", json::object());
+  for (const auto& [name, text] : labels.items()) {
+    if (!is_in(names_in(experiment.quantities), name) && !is_in(names_in(experiment.methods), name) &&
+        !is_key_of_axis(name) && !is_report_figure(experiment, name))
+      document.reject("/labels", in_short(name),
+                      "labels of quantities, methods, keys of axes and numbers of the report");
+    experiment.labels[name] = text.get<std::string>();
+  }
+}
+
 CaseFilter filter_of(const Document& document, const std::string& pointer, const Experiment& experiment) {
   CaseFilter filter;
   const json::json_pointer place(pointer);
@@ -227,6 +246,7 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
   experiment.names_programs = names_programs(experiment);
   read_quantities(document, experiment);
   require_distinct(document, experiment.quantities, "quantities");
+  read_labels(document, experiment);
   read_targets(document, experiment);
   read_plots(document, experiment);
   choose_cases(experiment, options.cases);

@@ -1,6 +1,7 @@
 #include "experiment/gnuplot.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -26,10 +27,10 @@ std::size_t characters(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins));
 }
 
-std::string cut(const std::string& text) {
-  if (characters(text) <= longest_label) return text;
+std::string cut(const std::string& text, std::size_t most = longest_label) {
+  if (characters(text) <= most) return text;
   std::size_t seen = 0, end = 0;
-  while (end < text.size() && (!begins(text[end]) || ++seen < longest_label)) ++end;
+  while (end < text.size() && (!begins(text[end]) || ++seen < most)) ++end;
   return text.substr(0, end) + "\u2026";
 }
 
@@ -75,7 +76,21 @@ bool is_whole(const fs::path& picture) {
 
 }  // namespace
 
-std::string text_constant(const std::string& text) { return escaped(cut(text)); }
+std::string text_constant(const std::string& text, std::size_t most_characters) {
+  return escaped(cut(text, most_characters));
+}
+
+constexpr std::size_t longest_title = 120;
+
+std::size_t width_of_title(const std::string& text) {
+  constexpr std::size_t pixels = 8;  // of a character of its font
+  return std::min(characters(text), longest_title) * pixels + 20;
+}
+
+std::string title(const std::string& text, std::size_t picture_height) {
+  return fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',14'\n",
+                     text_constant(text, longest_title), 1 - 15.0 / static_cast<double>(picture_height));
+}
 
 std::string tick_labels(const std::vector<std::pair<std::string, double>>& labels) {
   std::string list;
@@ -97,7 +112,7 @@ std::string numbers(double value, const std::optional<ValueRange>& range, double
 std::string colour(std::size_t index) { return fmt::format("'{}'", colours[index % colours.size()]); }
 
 std::string colour_of(const std::string& key, std::size_t index) {
-  static constexpr std::array<std::pair<const char*, std::size_t>, 11> known{{{"gemm_read", 0},
+  static constexpr std::array<std::pair<const char*, std::size_t>, 12> known{{{"gemm_read", 0},
                                                                               {"gemm_write", 1},
                                                                               {"rs_read", 2},
                                                                               {"rs_write", 3},
@@ -107,16 +122,55 @@ std::string colour_of(const std::string& key, std::size_t index) {
                                                                               {"setup", 7},
                                                                               {"gemm", 0},
                                                                               {"reduce_scatter", 1},
+                                                                              {"fused", 2},
                                                                               {"all_gather", 3}}};
-  const std::string name = key.substr(key.rfind('.') + 1);
+  constexpr std::array<const char*, 4> others{"#5fa8a8", "#a8688f", "#8c6d46", "#5566bb"};  // none of the known ones'
+  const std::string exposed = "time_ns.exposed_";
+  const bool is_exposed = key.rfind(exposed, 0) == 0;
+  const std::string name = is_exposed ? key.substr(exposed.size()) : key.substr(key.rfind('.') + 1);
   const auto found = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return name == entry.first; });
-  return colour(found != known.end() ? found->second : index);
+  if (found != known.end()) return colour(found->second);
+  return index < others.size() ? fmt::format("'{}'", others[index]) : colour(index);
 }
 
 std::size_t width_of(const std::vector<std::string>& texts) {
   std::size_t longest = 0;
   for (const std::string& text : texts) longest = std::max(longest, std::min(characters(text), longest_label));
   return longest * pixels_per_character;
+}
+
+Legend::Legend(const std::vector<std::string>& texts, std::size_t pixels) {
+  constexpr std::size_t sample = 70;  // pixels of a line or box and of the space around it
+  if (texts.empty()) return;
+  columns = std::clamp<std::size_t>(pixels / (width_of(texts) + sample), 1, texts.size());
+  lines = (texts.size() + columns - 1) / columns;
+}
+
+std::string Legend::commands(std::size_t picture_height) const {
+  if (lines == 0) return "unset key\n";
+  return fmt::format("set key horizontal center top at screen 0.5, screen {:.4f} maxcols {} maxrows {} noautotitle\n",
+                     1 - static_cast<double>(title_height) / static_cast<double>(picture_height), columns, lines);
+}
+
+std::string Legend::drawn(const std::vector<std::string>& entries, std::size_t picture_height) const {
+  return commands(picture_height) +
+         fmt::format(
+             "set lmargin at screen 0\nset rmargin at screen 1\nset tmargin at screen 1\nset bmargin at screen 0\n"
+             "unset border\nunset xtics\nunset ytics\nset xrange [0:1]\nset yrange [0:1]\n"
+             "plot 2 notitle, keyentry {}\nunset key\nunset label\nset border 3\nset xtics nomirror\nset ytics "
+             "nomirror\n",
+             fmt::join(entries, ", keyentry "));
+}
+
+std::string label(const std::string& text, double x, double screen_y, const std::string& how) {
+  return fmt::format("set label {} at first {:.6g}, screen {:.4f} {}\n", text_constant(text), x, screen_y, how);
+}
+
+std::string baseline(double value) {
+  return fmt::format(
+      "set arrow from graph 0, first {0:.9g} to graph 1, first {0:.9g} nohead linecolor rgb '#3c3c3c' dashtype 2 "
+      "front\n",
+      value);
 }
 
 std::string header(const std::string& picture, std::size_t width, std::size_t height) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <sstream>
 
 #include "experiment/gnuplot.h"
 
@@ -54,15 +55,21 @@ std::string NumericRange::commands(const std::string& axis) const {
                      back(begin_), back(end_));
 }
 
+std::vector<std::pair<std::string, double>> NumericRange::digit_tics(const std::vector<double>& digits) const {
+  TickLabels labels;
+  for (double decade = std::floor(begin_); decade <= end_; ++decade)
+    for (const double digit : digits)
+      if (const double tic = digit * std::pow(10, decade); along(tic) >= begin_ && along(tic) <= end_)
+        labels.emplace_back(number(tic), tic);
+  return labels;
+}
+
 std::string NumericRange::tics(const std::string& axis) const {
   constexpr double most_decades = 3;
   if (!logarithmic_ || end_ - begin_ > most_decades) return "";
-  TickLabels labels;
-  for (double decade = std::floor(begin_); decade <= end_; ++decade)
-    for (const double digit : {1, 2, 5})
-      if (const double tic = digit * std::pow(10, decade); along(tic) >= begin_ && along(tic) <= end_)
-        labels.emplace_back(number(tic), tic);
-  if (labels.size() < 2) labels = {{number(least_), least_}, {number(most_), most_}};
+  TickLabels labels = digit_tics({1, 2, 5});
+  if (labels.size() < 3) labels = digit_tics({1, 2, 3, 4, 5, 6, 7, 8, 9});
+  if (labels.size() < 2) labels = {{fmt::format("{:.4g}", least_), least_}, {fmt::format("{:.4g}", most_), most_}};
   if (least_ == most_) labels.resize(1);
   return fmt::format("set {}tics {}\n", axis, tick_labels(labels));
 }
@@ -79,32 +86,42 @@ std::vector<std::size_t> order_of(const ExperimentAxis& axis, bool numeric) {
   return order;
 }
 
+/// A name that has its number among its words is written as the number: the axis' title says the rest.
+std::vector<std::string> tick_texts(const ExperimentAxis& axis, bool numeric) {
+  std::vector<std::string> texts = axis.names;
+  for (std::size_t i = 0; numeric && i < texts.size(); ++i) {
+    const std::string number_text = fmt::format("{}", axis.numbers[i]);
+    std::istringstream words(texts[i]);
+    for (std::string word; words >> word;)
+      if (word == number_text) texts[i] = number_text;
+  }
+  return texts;
+}
+
 }  // namespace
 
-LineAxis::LineAxis(const ExperimentAxis& axis, Plot::Scale scale)
+LineAxis::LineAxis(const ExperimentAxis& axis, Plot::Scale scale, std::size_t pixels)
     : axis_(axis),
       scale_(scale),
+      texts_(tick_texts(axis, is_numeric())),
       order_(order_of(axis, is_numeric())),
       range_(is_numeric() ? axis.numbers : std::vector<double>{}, scale == Plot::Scale::logarithmic) {
-  const std::size_t step = std::clamp<std::size_t>(480 / axis.names.size(), 40, 160);
-  width_ = is_numeric() ? 480 : step * axis.names.size();
+  const std::size_t step = std::clamp<std::size_t>(pixels / axis.names.size(), 40, 160);
+  width_ = is_numeric() ? pixels : step * axis.names.size();
   double nearest = 1;  // as a share of the axis
   for (std::size_t i = 1; is_numeric() && i < order_.size(); ++i)
     nearest = std::min(nearest, range_.share(place(order_[i])) - range_.share(place(order_[i - 1])));
-  labels_ = XLabels(axis.names, is_numeric() ? static_cast<std::size_t>(nearest * static_cast<double>(width_)) : step);
+  labels_ = XLabels(texts_, is_numeric() ? static_cast<std::size_t>(nearest * static_cast<double>(width_)) : step);
 }
 
 double LineAxis::place(std::size_t entry) const {
   return is_numeric() ? axis_.numbers[entry] : static_cast<double>(entry);
 }
 
-std::size_t LineAxis::room() const { return labels_.room + (axis_.key.empty() ? 0 : 20); }
-
 std::string LineAxis::commands() const {
-  const std::string label = axis_.key.empty() ? "" : "set xlabel " + text_constant(axis_.key) + "\n";
-  if (is_numeric()) return label + numeric_commands();
-  return label + fmt::format("set xrange [-0.5:{}.5]\nset xtics {} {}\n", axis_.names.size() - 1, labels_.rotation,
-                             labels_of(axis_.names));
+  if (is_numeric()) return numeric_commands();
+  return fmt::format("set xrange [-0.5:{}.5]\nset xtics {} {}\n", axis_.names.size() - 1, labels_.rotation,
+                     labels_of(texts_));
 }
 
 /// A label that would touch the one before is left out.
@@ -114,7 +131,7 @@ std::string LineAxis::numeric_commands() const {
   for (const std::size_t entry : order_) {
     const auto distance = [&] { return range_.share(place(entry)) - range_.share(labels.back().second); };
     if (labels.empty() || distance() * static_cast<double>(width_) >= least_distance)
-      labels.emplace_back(axis_.names[entry], place(entry));
+      labels.emplace_back(texts_[entry], place(entry));
   }
   return range_.commands("x") + fmt::format("set xtics {} {}\n", labels_.rotation, tick_labels(labels));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiment/experiment.h"
@@ -29,12 +30,15 @@ class NumericRange {
   double share(double value) const;
   /// Commands that give axis "x" or "y" this range and scale.
   std::string commands(const std::string& axis) const;
-  /// Tics of a logarithmic axis of up to three decades: at 1, 2, 5, 10 and so on, or else at the ends of the values.
+  /// Tics of a logarithmic axis of up to three decades: at 1, 2, 5, 10 and so on, at all digits where these are few, or
+  /// else at the ends of the values.
   /// Other axes have gnuplot's own, and the text is empty.
   std::string tics(const std::string& axis) const;
 
  private:
   double along(double value) const;
+  /// Tics of a logarithmic axis at these digits of each decade.
+  std::vector<std::pair<std::string, double>> digit_tics(const std::vector<double>& digits) const;
 
   bool logarithmic_;
   double least_ = 0, most_ = 1;  ///< of the values
@@ -44,16 +48,17 @@ class NumericRange {
 /// The x axis of lines: a place for each entry, or each entry at its number.
 class LineAxis {
  public:
-  LineAxis(const ExperimentAxis& axis, Plot::Scale scale);
+  /// It is as long as `pixels` when it is of numbers, and has to be kept no longer than `axis`.
+  LineAxis(const ExperimentAxis& axis, Plot::Scale scale, std::size_t pixels);
 
   double place(std::size_t entry) const;
   /// The entries as they follow each other along the axis.
   const std::vector<std::size_t>& order() const { return order_; }
   /// Pixels along the axis.
   std::size_t width() const { return width_; }
-  /// Pixels below the axis for what is written there.
-  std::size_t room() const;
-  /// Range, scale, tics and label.
+  /// Pixels below the axis for the labels of its entries.
+  std::size_t room() const { return labels_.room; }
+  /// Range, scale and tics.
   std::string commands() const;
 
  private:
@@ -62,6 +67,7 @@ class LineAxis {
 
   const ExperimentAxis& axis_;
   Plot::Scale scale_;
+  std::vector<std::string> texts_;  ///< of the entries
   std::vector<std::size_t> order_;
   NumericRange range_;
   std::size_t width_;

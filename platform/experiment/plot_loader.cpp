@@ -34,9 +34,10 @@ bool is_of_points(Plot::Kind kind) { return kind == Plot::Kind::scatter || kind 
 std::vector<std::string> keys_used_by(Plot::Kind kind) {
   switch (kind) {
     case Plot::Kind::bars:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities"};
+      return {"file", "kind", "title", "unit", "divide_by", "quantities", "baseline"};
     case Plot::Kind::lines:
-      return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "x_scale", "scale"};
+      return {"file",     "kind", "title",   "unit",  "divide_by", "quantities",
+              "baseline", "x",    "x_scale", "scale", "x_values",  "x_label"};
     case Plot::Kind::heat_map:
       return {"file", "kind", "title", "unit", "divide_by", "quantities", "x", "y"};
     case Plot::Kind::stacks:
@@ -106,6 +107,24 @@ void read_x_scale(const Document& document, const Experiment& experiment, std::s
   if (plot.x_scale != Plot::Scale::categories && !is_numeric)
     document.reject(pointer, "categories, as the axis is not one key with values that are numbers");
   require_on_scale(document, pointer, plot.x_scale, axis);
+}
+
+/// Quantities that are the points of a line, with their places along x.
+void read_x_values(const Document& document, std::size_t index, Plot& plot) {
+  const json& entry = document.content.at("plot").at(index);
+  plot.x_values = entry.at("x_values").get<std::vector<double>>();
+  plot.x_label = entry.value("x_label", "");
+  const auto require = [&](const char* key, bool is_right, const std::string& expected) {
+    if (!is_right) document.reject(pointer_to("plot", index, key), expected);
+  };
+  require("x_values", plot.x_values.size() == plot.quantities.size(),
+          fmt::format("{} values, one for each quantity", plot.quantities.size()));
+  require("x", !entry.contains("x"), "no axis beside x_values");
+  require("x_label", !plot.x_label.empty(), "the title of the x axis, with its unit");
+  plot.x_scale = scale_named(entry.value("x_scale", "linear"));
+  require("x_scale", plot.x_scale != Plot::Scale::categories, "linear or logarithmic beside x_values");
+  for (const double value : plot.x_values)
+    require("x_values", plot.x_scale == Plot::Scale::linear || value > 0, "values above 0 for a logarithmic scale");
 }
 
 /// A quantity, the key of an axis whose values are numbers, or a figure of the report.
@@ -197,6 +216,7 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   plot.unit = entry.value("unit", "");
   plot.divide_by = entry.value("divide_by", 1.0);
   plot.y_scale = scale_named(entry.value("scale", "linear"));
+  if (entry.contains("baseline")) plot.baseline = entry.at("baseline").get<double>();
   const std::vector<std::string> all =
       is_of_points(plot.kind) ? std::vector<std::string>{} : names_in(experiment.quantities);
   for (const std::string& name : names_of(document, index, "quantities", all))
@@ -221,7 +241,13 @@ Plot plot_of(const Document& document, const Experiment& experiment, std::size_t
   if (of_quantities && plot.quantities.empty())
     document.reject(pointer_to("plot", index, "kind"), "stacks, timeline or workgroups, unless there are quantities");
   read_axes(document, experiment, index, plot);
-  if (plot.kind == Plot::Kind::lines) read_x_scale(document, experiment, index, plot);
+  if (plot.kind != Plot::Kind::lines) return plot;
+  if (entry.contains("x_values")) {
+    read_x_values(document, index, plot);
+    return plot;
+  }
+  if (entry.contains("x_label")) document.reject(pointer_to("plot", index, "x_label"), "no x_label without x_values");
+  read_x_scale(document, experiment, index, plot);
   return plot;
 }
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/bar_plots.h"
 #include "experiment/gnuplot.h"
+#include "experiment/heat_map.h"
+#include "experiment/line_plot.h"
+#include "experiment/picture_names.h"
 #include "experiment/scatter_plot.h"
 #include "experiment/scatter_points.h"
-#include "experiment/sweep_plots.h"
 #include "experiment/traffic_timeline.h"
 #include "experiment/workgroup_timeline.h"
 #include "io/output_file.h"
@@ -18,72 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace gnuplot;
-using Labels = std::vector<std::pair<std::string, double>>;
-
-/// A histogram's axes, with room for its labels below it and to the right, where the last one ends.
-std::string histogram(const Plot& plot, const Labels& labels, std::size_t bars, const char* style) {
-  constexpr std::size_t drawing = 360, above = 90, left = 80;
-  constexpr double slope = 0.71;  // of labels at 45 degrees
-  std::vector<std::string> texts;
-  for (const auto& label : labels) texts.push_back(label.first);
-  const auto room = static_cast<std::size_t>(slope * static_cast<double>(width_of(texts))) + 20;
-  const std::size_t width = std::max(std::clamp<std::size_t>(200 + 14 * bars, 560, 4000) + left + room,
-                                     width_of({plot.title}) + left),
-                    height = drawing + above + room;
-  return header(plot.file + ".svg", width, height) +
-         fmt::format(
-             "set title {}\nset ylabel {}\nset key outside top center horizontal\nset yrange [0:*]\n"
-             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
-             "set style data histograms\nset style histogram {}\nset xtics rotate by -45 scale 0 {}\n",
-             text_constant(plot.title), text_constant(plot.unit),
-             static_cast<double>(left) / static_cast<double>(width),
-             1 - static_cast<double>(room) / static_cast<double>(width),
-             static_cast<double>(room) / static_cast<double>(height), style, tick_labels(labels));
-}
-
-/// With replicates, bars have error bars: each quantity has its least and its most value behind its own.
-std::string bars(const Plot& plot, const Experiment& experiment, const Results& results) {
-  const bool has_ranges = experiment.replicates > 1;
-  std::string data = "$data << EOD\n", drawn;
-  Labels labels;
-  for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
-    labels.emplace_back(experiment.cases[c].name, c);
-    for (const std::size_t q : plot.quantities)
-      data += (has_ranges ? numbers(results.value_of(q, c), results.range_of(q, c), plot.divide_by)
-                          : number(results.value_of(q, c) / plot.divide_by)) +
-              " ";
-    data += "\n";
-  }
-  for (std::size_t i = 0; i < plot.quantities.size(); ++i)
-    drawn += fmt::format("{}$data using {} title {} linecolor rgb {}", i == 0 ? "plot " : ", ",
-                         has_ranges ? fmt::format("{}:{}:{}", 3 * i + 1, 3 * i + 2, 3 * i + 3) : std::to_string(i + 1),
-                         text_constant(experiment.quantities[plot.quantities[i]].name), colour(i));
-  return histogram(plot, labels, labels.size() * (plot.quantities.size() + 1),
-                   has_ranges ? "errorbars gap 1 linewidth 1" : "clustered gap 1") +
-         data + "EOD\n" + drawn + "\n";
-}
-
-std::string stacks(const Plot& plot, const Experiment& experiment, const Results& results) {
-  std::string data = "$data << EOD\n", drawn, gap;
-  Labels labels;
-  std::size_t place = 0;
-  for (std::size_t i = 0; i < plot.keys.size(); ++i) gap += "? ";
-  for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
-    for (const std::string& method : plot.methods) {
-      const std::string& name = experiment.cases[c].name;
-      labels.emplace_back(plot.methods.size() == 1 ? name : name + ", " + method, place++);
-      for (const std::string& key : plot.keys) data += number(results.value_of(key, c, method) / plot.divide_by) + " ";
-      data += "\n";
-    }
-    if (plot.methods.size() == 1) continue;
-    data += gap + "\n";
-    ++place;
-  }
-  for (std::size_t i = 0; i < plot.keys.size(); ++i)
-    drawn += fmt::format("{}$data using {} title {} linecolor rgb {}", i == 0 ? "plot " : ", ", i + 1,
-                         text_constant(plot.keys[i]), colour_of(plot.keys[i], i));
-  return histogram(plot, labels, place, "rowstacked") + "set boxwidth 0.8\n" + data + "EOD\n" + drawn + "\n";
-}
 
 /// What `read` finds in the trace of each row of the plot's methods that is a run, with the row's name.
 template <typename Timeline>
@@ -111,7 +48,7 @@ std::string workgroups(const Plot& plot, const Experiment& experiment, const Res
   for (const auto& panel : panels) most = std::max(most, panel.second.workgroups);
   std::string script = header(plot.file + ".svg", 1000, (around + row * most) * panels.size()) +
                        fmt::format(
-                           "unset grid\nset xlabel 'us'\nset ylabel 'workgroup'\n"
+                           "unset grid\nset xlabel 'time (us)'\nset ylabel 'workgroup'\n"
                            "set key outside bottom center horizontal\nset multiplot layout {},1\n",
                            panels.size());
   for (std::size_t i = 0; i < panels.size(); ++i) {
@@ -131,7 +68,7 @@ std::string timelines(const Plot& plot, const Experiment& experiment, const Resu
   for (const auto& panel : panels) scale.include(panel.second);
   std::string script = header(plot.file + ".svg", 1000, 260 * panels.size()) +
                        fmt::format(
-                           "set xlabel 'us'\nset ylabel {}\nset xrange [0:{:.6g}]\nset yrange [0:{:.6g}]\n"
+                           "set xlabel 'time (us)'\nset ylabel {}\nset xrange [0:{:.6g}]\nset yrange [0:{:.6g}]\n"
                            "set key outside right\nset multiplot layout {},1\n",
                            text_constant(plot.unit), scale.end_us, scale.GBps, panels.size());
   for (std::size_t i = 0; i < panels.size(); ++i)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "experiment/gnuplot.h"
+#include "experiment/picture_names.h"
 #include "experiment/plot_axes.h"
 #include "experiment/point_names.h"
 #include "experiment/scatter_points.h"
@@ -106,8 +107,9 @@ std::string scatter_plot(const Plot& plot, const Experiment& experiment, const R
              "set title {}\nset xlabel {}\nset ylabel {}\nset key outside right top\nset grid xtics\n"
              "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
              "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n",
-             text_constant(plot.title), text_constant(plot.x_figure.name), text_constant(plot.y_figure.name),
-             share(left, width), 1 - share(right, width), 1 - share(above, height), share(below, height)) +
+             text_constant(plot.title), text_constant(title_of(experiment, plot.x_figure)),
+             text_constant(title_of(experiment, plot.y_figure)), share(left, width), 1 - share(right, width),
+             1 - share(above, height), share(below, height)) +
          x.commands("x") + x.tics("x") + y.commands("y") + y.tics("y") + point_names(names, across, up) + series.data +
          series.commands + "\n";
 }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "experiment/gnuplot.h"
+#include "report/metric_names.h"
 
 namespace t3vp {
 namespace {
@@ -85,7 +86,8 @@ std::string TrafficTimeline::panel(const std::string& name, const std::set<std::
     drawn += found == GBps.end()
                  ? "keyentry with lines"
                  : fmt::format("{} using 1:{} with lines", name, std::distance(GBps.begin(), found) + 2);
-    drawn += fmt::format(" title {} linecolor rgb {}", gnuplot::text_constant(one), gnuplot::colour_of(one, index++));
+    drawn += fmt::format(" title {} linecolor rgb {}", gnuplot::text_constant(name_of_metric("dram_bytes." + one)),
+                         gnuplot::colour_of(one, index++));
   }
   return data + "EOD\n" + drawn + "\n";
 }

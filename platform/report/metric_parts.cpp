@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "report/metric_key.h"
 #include "report/phases.h"
 #include "workloads/registry.h"
 
@@ -11,16 +12,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-bool begins(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
-
-bool ends(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// Times below `time_ns` that contain this one at once.
 Names around_time(const std::string& time) {
   if (time == phases::exposed_communication) return {phases::total};
-  if (begins(time, phases::exposed))
+  if (begins_with(time, phases::exposed))
     return {time.substr(std::string(phases::exposed).size()), phases::exposed_communication};
   const std::vector<Phase> known = phases::described(time);
   if (known.empty()) return {phases::total};  // a phase of somebody's own program
@@ -33,11 +28,11 @@ Names around_time(const std::string& time) {
 /// The metrics that contain this one at once.
 Names around(const std::string& metric) {
   const std::string times = "time_ns.", payload = ".payload_bytes";
-  if (begins(metric, "parts_ns.") || (begins(metric, "operations.") && ends(metric, ".time_ns")))
+  if (begins_with(metric, "parts_ns.") || (begins_with(metric, "operations.") && ends_with(metric, ".time_ns")))
     return {times + phases::total};
-  if (begins(metric, "links.") && ends(metric, payload))
+  if (begins_with(metric, "links.") && ends_with(metric, payload))
     return {metric.substr(0, metric.size() - payload.size()) + ".wire_bytes"};
-  if (!begins(metric, times)) return {};
+  if (!begins_with(metric, times)) return {};
   Names names = around_time(metric.substr(times.size()));
   for (std::string& name : names) name.insert(0, times);
   return names;

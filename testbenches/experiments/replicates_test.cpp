@@ -64,10 +64,10 @@ TEST_CASE("a quantity of replicates is computed from the times of one replicate 
     const ValueRange range = *range_of(speedups);
     REQUIRE(range.least < range.most);
     const std::string data = fmt::format("{:.6g} {:.6g} {:.6g}", speedups[0], range.least, range.most);
-    CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains("\n" + data));
+    CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains(" " + data));
     CHECK_THAT(text_of(files.out() / "lines.gnuplot"), Catch::Contains(" " + data + "\n"));
   }
-  CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains("histogram errorbars"));
+  CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains("yerrorbars"));
   CHECK_THAT(text_of(files.out() / "lines.gnuplot"), Catch::Contains("with yerrorbars"));
   // Quantities that are no times have none, and the values are those of the runs without jitter.
   CHECK_THAT(summary, Catch::Matches("[^]*\\| square +\\|[^|]*\\.\\.[^|]*\\| [0-9.]+ +\\|\n[^]*"));
