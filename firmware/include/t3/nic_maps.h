@@ -31,8 +31,8 @@ struct t3_nic_route {
 
 /* t3_dma_map with T3_UPDATE by the NIC. When a tile has had all its updates it is added to the peer's output, to which
  * no link has to lead. What the NIC refuses, or does not get acknowledged, is the code of t3_wait_dma: T3_ACCESS_DENIED
- * for a key that does not permit it, T3_TIMEOUT for a peer that is gone, and so on; the error log has the entry and its
- * reason. T3_NO_PEER: there is no NIC; T3_INVALID_ARGUMENT: nothing has been lent as that queue. */
+ * for a key that does not permit it, T3_NO_PEER for a peer that is gone, and so on; the error log has the entry and its
+ * reason. Returns T3_NO_PEER when there is no NIC; T3_INVALID_ARGUMENT: nothing has been lent as that queue. */
 enum t3_status t3_dma_map_nic(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                               uint64_t peer_output, const struct t3_nic_route* route, struct t3_dma_options options);
 
