@@ -25,18 +25,32 @@ Coordinate coordinate(const PlottedFigure& figure, const Experiment& experiment,
   return {results.value_of(figure.name, case_index, method), results.range_of(figure.name, case_index, method)};
 }
 
-}  // namespace
+bool has_values(const ScatterPoint& point) { return std::isfinite(point.x.value) && std::isfinite(point.y.value); }
 
-std::vector<ScatterPoint> points_of(const Plot& plot, const Experiment& experiment, const Results& results) {
+std::vector<ScatterPoint> all_points_of(const Plot& plot, const Experiment& experiment, const Results& results) {
   const bool by_method =
       plot.x_figure.source == PlottedFigure::Source::report || plot.y_figure.source == PlottedFigure::Source::report;
   std::vector<ScatterPoint> points;
   for (const std::string& method : by_method ? plot.methods : std::vector<std::string>{""})
     for (std::size_t c = 0; c < experiment.cases.size(); ++c) {
-      const ScatterPoint point{c, method, coordinate(plot.x_figure, experiment, results, c, method),
-                               coordinate(plot.y_figure, experiment, results, c, method)};
-      if (std::isfinite(point.x.value) && std::isfinite(point.y.value)) points.push_back(point);
+      points.push_back({c, method, coordinate(plot.x_figure, experiment, results, c, method),
+                        coordinate(plot.y_figure, experiment, results, c, method)});
     }
+  return points;
+}
+
+}  // namespace
+
+std::vector<ScatterPoint> points_of(const Plot& plot, const Experiment& experiment, const Results& results) {
+  std::vector<ScatterPoint> points = all_points_of(plot, experiment, results);
+  points.erase(std::remove_if(points.begin(), points.end(), [](const auto& point) { return !has_values(point); }),
+               points.end());
+  return points;
+}
+
+std::vector<ScatterPoint> points_without_value(const Plot& plot, const Experiment& experiment, const Results& results) {
+  std::vector<ScatterPoint> points = all_points_of(plot, experiment, results);
+  points.erase(std::remove_if(points.begin(), points.end(), has_values), points.end());
   return points;
 }
 

@@ -25,6 +25,9 @@ struct ScatterPoint {
 /// Those without a value are left out.
 std::vector<ScatterPoint> points_of(const Plot& plot, const Experiment& experiment, const Results& results);
 
+/// The points that points_of() leaves out.
+std::vector<ScatterPoint> points_without_value(const Plot& plot, const Experiment& experiment, const Results& results);
+
 /// The points that no other dominates, by rising x: none is as good in both coordinates and better in one. Of equal
 /// points all are there.
 std::vector<ScatterPoint> front_of(const Plot& plot, std::vector<ScatterPoint> points);

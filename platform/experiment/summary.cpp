@@ -114,6 +114,16 @@ std::string front_table(const Plot& plot, const Experiment& experiment, const Re
   return fmt::format("\n## Pareto front: {}\n\n{}", plain(plot.title), table(lines));
 }
 
+/// Points of a picture that have no value are named, so that a reader does not miss them.
+std::string missing_points(const Plot& plot, const Experiment& experiment, const Results& results) {
+  std::vector<std::string> names;
+  for (const ScatterPoint& point : points_without_value(plot, experiment, results))
+    names.push_back(experiment.cases[point.case_index].name + (point.method.empty() ? "" : ", " + point.method));
+  if (names.empty()) return "";
+  return fmt::format("\nNot drawn in {}, for want of a value: {}.\n", plain(plot.file),
+                     plain(fmt::format("{}", fmt::join(names, "; "))));
+}
+
 std::string failure_list(const Results& results) {
   std::string text = "\n## Failed runs\n\n";
   for (const auto& failure : results.failures())
@@ -140,6 +150,9 @@ std::string summary(const Experiment& experiment, const Results& results, const 
   text += algorithms_table(experiment, results);
   for (const Plot& plot : experiment.plots)
     if (plot.kind == Plot::Kind::pareto) text += front_table(plot, experiment, results);
+  for (const Plot& plot : experiment.plots)
+    if (plot.kind == Plot::Kind::pareto || plot.kind == Plot::Kind::scatter)
+      text += missing_points(plot, experiment, results);
   if (!results.failures().empty()) text += failure_list(results);
   for (const std::string& picture : pictures) text += fmt::format("\n![{}]({})\n", picture, picture);
   return text;

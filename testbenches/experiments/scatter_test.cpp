@@ -146,6 +146,15 @@ TEST_CASE("a Pareto plot marks and joins the front, and the summary lists it") {
   for (const char* name : {"| 64 all ", "| 128 all ", "| 512 all "}) CHECK(text.find(name, table) != std::string::npos);
 }
 
+TEST_CASE("the summary names points that have no value") {
+  const json keys = {{"x", "time_ns.total"}, {"y", "time_ns.fused"}, {"methods", {"sequential", "t3"}}};
+  const Shapes files(json::array({plot("some", "scatter", keys)}));
+  REQUIRE(files.run().exit_code == 0);
+  const std::string text = text_of(files.out() / "result.md");
+  CHECK_THAT(text, Catch::Contains("Not drawn in some, for want of a value: 512 all, sequential; 64 all, sequential; "
+                                   "128 all, sequential.\n"));
+}
+
 TEST_CASE("names stand beside their points, inside the drawing, and never on each other") {
   CHECK_THAT(point_names({{50, 50, "a"}}, 100, 100), Catch::Contains("set label \"a\" at graph 0.5"));
   std::vector<NamedPoint> crowd;
