@@ -298,9 +298,12 @@ std::vector<std::string> diagnosis(const RunConfiguration& configuration, const 
 
 void append_left_behind(const RunConfiguration& configuration, const Node& node, Lines& lines) {
   for (const auto& gpu : node.gpus()) {
-    if (!gpu->processor.finished() || gpu->processor.status() != Status::ok) continue;
+    const Status status = gpu->processor.status();
+    const bool has_given_up = status == Status::timeout || status == Status::aborted;
+    if (!gpu->processor.finished() || (status != Status::ok && !has_given_up)) continue;
     append_first(gpu->compute.diagnosis(), lines);
     append_first(gpu->signals.diagnosis(), lines);
+    if (has_given_up) continue;  // the rest follows from that
     append_first(gpu->signals.untaken(), lines);
     Lines begun;
     for (const Explanation& explanation : explanations_of(configuration, node, *gpu))

@@ -14,7 +14,8 @@ namespace t3vp {
 /// links and whose stores are not acknowledged.
 std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node);
 
-/// In a deadlock: what programs have left behind that ended well and will never end itself.
+/// In a deadlock: what programs have left behind that ended well, or with a timeout or an
+/// abort, and what will never end itself.
 void append_left_behind(const RunConfiguration& configuration, const Node& node, std::vector<std::string>& lines);
 
 /// Whose wait ends first in a deadlock; null when no program waits for an interrupt. `told` says how

@@ -222,6 +222,19 @@ static enum t3_status careless(const struct t3_hal* hal, const struct t3_run* ru
   return t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0});
 }
 
+/* The same with a program that waits for the kernel's end for 20 us. */
+static enum t3_status impatient(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  struct t3_context gpu;
+  T3_TRY(t3_init(&gpu, hal));
+  T3_TRY(t3_set_timeout(&gpu, 20000));
+  const struct t3_doubling_arguments arguments = {.out = t3_on_gpu(hal->gpu, 1 << 20), .rows = 1};
+  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
+  t3_doubling_arguments_to(&arguments, bytes);
+  T3_TRY(t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0}));
+  return t3_wait_kernels(&gpu);
+}
+
 /* Computes a matrix of 2 x 16 elements. */
 static void writing_more(const void* argument, uint32_t gpu, float* values) {
   (void)argument, (void)gpu;
@@ -298,16 +311,14 @@ static enum t3_status large(const struct t3_hal* hal, const struct t3_run* run) 
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_run* run) { return t3_run_fused(hal, run); }
 
-static const struct t3_named_program programs[] = {{"phases", phases},         {"mislabelled", mislabelled},
-                                                   {"alone", alone},           {"failing", failing},
-                                                   {"asking", asking},         {"published", published},
-                                                   {"twice", twice},           {"misfit", misfit},
-                                                   {"large", large},           {"wrapped", wrapped},
-                                                   {"shared", shared_units},   {"badly_worded", badly_worded},
-                                                   {"naming", naming},         {"posting", posting},
-                                                   {"unended", unended},       {"rewritten", rewritten},
-                                                   {"no_numbers", no_numbers}, {"careless", careless},
-                                                   {"unbalanced", unbalanced}, {NULL, NULL}};
+static const struct t3_named_program programs[] = {
+    {"phases", phases},       {"mislabelled", mislabelled}, {"alone", alone},
+    {"failing", failing},     {"asking", asking},           {"published", published},
+    {"twice", twice},         {"misfit", misfit},           {"large", large},
+    {"wrapped", wrapped},     {"shared", shared_units},     {"badly_worded", badly_worded},
+    {"naming", naming},       {"posting", posting},         {"unended", unended},
+    {"rewritten", rewritten}, {"no_numbers", no_numbers},   {"careless", careless},
+    {"impatient", impatient}, {"unbalanced", unbalanced},   {NULL, NULL}};
 
 static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &naming_kernel, &posting_kernel,
                                                   NULL};

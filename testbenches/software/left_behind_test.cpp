@@ -19,6 +19,16 @@ TEST_CASE("a program that ends well fails its run when its kernel never ends") {
   CHECK(run.report().at("diagnosis").get<std::vector<std::string>>() == expected);
 }
 
+TEST_CASE("a program that ends with a timeout is diagnosed with what its kernel waits for") {
+  const OutsideRun run(library("guests") + ":impatient");
+  CHECK(run.run().exit_code == 1);
+  CHECK(run.report().at("diagnosis").get<std::vector<std::string>>() ==
+        std::vector<std::string>{
+            "GPU 0 firmware ended with timeout: the wait's time is over",
+            "GPU 0 compute units: queue 0: kernel 1 of 1 is not finished: 1 workgroups have started, 0 are done",
+            "GPU 0 signals: a workgroup of queue 0 waits for counter 300 to reach 1, it is 0"});
+}
+
 TEST_CASE("texts of programs forge no line and are in the report whatever their bytes are") {
   const OutsideRun run(library("guests") + ":badly_worded");
   const Outcome outcome = run.run();
