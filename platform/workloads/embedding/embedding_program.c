@@ -15,7 +15,7 @@ struct run {
 static bool is_by_nic(const struct t3_embedding* e) { return e->gpus_per_node != 0; }
 
 static uint32_t contexts_of(const struct t3_embedding* e, uint32_t gpus) {
-  const uint64_t wanted = e->contexts != 0 ? e->contexts : (e->workgroups + 7) / 8;
+  const uint64_t wanted = e->contexts != 0 ? e->contexts : e->workgroups;
   return (uint32_t)t3_at_most(wanted, T3_SHMEM_QUEUES_MAX / (gpus - 1));
 }
 
