@@ -75,7 +75,8 @@ TEST_CASE("a program of a library may call those of the platform and is checked 
   REQUIRE(inside.run().exit_code == 0);
   CHECK(outside.report().at("functional").at("elements") == 4 * 128 * 128);
   CHECK(outside.report().at("functional") == inside.report().at("functional"));
-  CHECK(outside.report().at("time_ns") == inside.report().at("time_ns"));
+  const json times = inside.report().at("time_ns");  // which has exposed times, too
+  for (const auto& [phase, time] : outside.report().at("time_ns").items()) CHECK(times.at(phase) == json(time));
 }
 
 TEST_CASE("the platform's programs have names and the method means one of them") {
