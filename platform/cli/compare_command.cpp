@@ -27,13 +27,18 @@ void require_same_workload(const CompareCommand& command, const std::vector<json
 }
 
 /// The method, and the file too where another report has the same method.
+std::string label_of(const json& report) {
+  return report.contains("program") ? "program " + report.at("program").get<std::string>()
+                                    : report.at("method").get<std::string>();
+}
+
 std::vector<std::string> labels_of(const CompareCommand& command, const std::vector<json>& reports) {
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    const auto has_same = [&](const json& other) { return other.at("method") == reports[i].at("method"); };
+    const std::string label = label_of(reports[i]);
+    const auto has_same = [&](const json& other) { return label_of(other) == label; };
     const bool is_unique = std::count_if(reports.begin(), reports.end(), has_same) == 1;
-    const std::string method = reports[i].at("method");
-    labels.push_back(is_unique ? method : method + " " + command.reports[i].string());
+    labels.push_back(is_unique ? label : label + " " + command.reports[i].string());
   }
   return labels;
 }

@@ -225,6 +225,11 @@ std::string verdict(const ordered_json& report) {
   return text;
 }
 
+/// A run that has not ended has no total.
+std::string ratio(double first, double second) {
+  return first > 0 && second > 0 ? fmt::format("{:.3f}", first / second) : "-";
+}
+
 /// Which algorithms the collectives of each report use: one line when all use the same.
 std::string algorithm_rows(const std::vector<nlohmann::json>& reports, const std::vector<std::string>& labels,
                            std::size_t width) {
@@ -274,7 +279,9 @@ std::string overview_table(const std::vector<nlohmann::json>& reports, const std
     return report.at("time_ns").at(name).get<double>();
   };
   const auto total = [&](const nlohmann::json& report) { return time(report, "total"); };
-  const auto with_zeroing = [&](const nlohmann::json& report) { return total(report) + time(report, "zeroing"); };
+  const auto with_zeroing = [&](const nlohmann::json& report) {
+    return total(report) > 0 ? total(report) + time(report, "zeroing") : 0;
+  };
   double longest = 0;
   for (const nlohmann::json& report : reports) longest = std::max(longest, total(report));
   std::size_t width = 16;
@@ -283,10 +290,11 @@ std::string overview_table(const std::vector<nlohmann::json>& reports, const std
                                  "with zeroing", "setup us", "DRAM MiB");
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const nlohmann::json& report = reports[i];
-    text += fmt::format("{:<{}}{:>10.2f}{:>9.3f}{:>14.3f}{:>10.2f}{:>11.1f}  {}\n", labels[i], width,
-                        total(report) / 1000, total(reports.front()) / total(report),
-                        with_zeroing(reports.front()) / with_zeroing(report), time(report, "setup") / 1000,
-                        total_bytes(report.at("dram_bytes")) / bytes_per_MiB, bar(total(report) / longest, 22));
+    text += fmt::format("{:<{}}{:>10.2f}{:>9}{:>14}{:>10.2f}{:>11.1f}  {}\n", labels[i], width, total(report) / 1000,
+                        ratio(total(reports.front()), total(report)),
+                        ratio(with_zeroing(reports.front()), with_zeroing(report)), time(report, "setup") / 1000,
+                        total_bytes(report.at("dram_bytes")) / bytes_per_MiB,
+                        report.contains("diagnosis") ? "FAILED" : bar(total(report) / longest, 22));
   }
   return text + algorithm_rows(reports, labels, width);
 }

@@ -1,4 +1,6 @@
+#include <fmt/format.h>
 #include <algorithm>
+
 #include <catch2/catch.hpp>
 #include <map>
 #include <sstream>
@@ -158,6 +160,34 @@ TEST_CASE("compare of many reports is an overview with bars") {
   CHECK(overview.exit_code == 1);
   CHECK_THAT(overview.out, Catch::Contains("2.000") && Catch::Contains(" ######################\n"));
   CHECK(compare({a, a, a}).exit_code == 0);
+}
+
+TEST_CASE("a failed run has no speedup in an overview, and a program of its own has its name") {
+  const Folder folder;
+  json failed = report_with_total(0, 50), own = report_with_total(500);
+  failed["diagnosis"] = {"GPU 0 firmware waits"};
+  own["program"] = "mine";
+  const Outcome overview = compare(
+      {folder.write("a.json", report_with_total(1000)), folder.write("b.json", failed), folder.write("c.json", own)});
+  CHECK_THAT(overview.out, Catch::Contains("FAILED\n") && Catch::Contains("\nprogram mine ") &&
+                               Catch::Contains(" 0.00        -             -"));
+  CHECK_THAT(overview.out, !Catch::Contains("nan"));
+}
+
+TEST_CASE("a run says where its report is, and how far it came when it did not end") {
+  const ValidFiles files;
+  const Outcome right = run_program({"run", files.run(), "--out", files / "right"});
+  CHECK_THAT(right.out, Catch::EndsWith("  passed\n  report: " + (files / "right/report.json").string() + "\n"));
+  const Outcome stuck =
+      run_program({"run", files.run(), "--set", "inject.dma_map_updates=3", "--out", files / "stuck"});
+  CHECK(stuck.exit_code == 1);
+  const json stopped = json_of(files / "stuck/report.json").at("stopped");
+  CHECK(stopped.at("simulated_ns") > 0);
+  CHECK_THAT(stuck.out,
+             Catch::Contains(fmt::format("not over: stopped at {:.2f} us, setup included; {:.0f}% of GPU 0's",
+                                         stopped.at("simulated_ns").get<double>() / 1000,
+                                         100 * stopped.at("work_done").get<double>())));
+  CHECK_THAT(stuck.out, !Catch::Contains("  total   "));
 }
 
 TEST_CASE("an overview has the speedup over the first total without and with the time that zeroing takes") {
