@@ -227,7 +227,7 @@ TEST_CASE("posting of small slices takes its turns in few contexts") {
   const double one = time(1), four = time(4);
   CHECK(one > 2 * four);
   CHECK(one <= 4 * four);
-  CHECK(time(0) == time(28));  // one for each of the 28 workgroups that run at once
+  CHECK(time(0) <= 1.01 * time(32));  // a context for each workgroup that runs at once
   CHECK(time(0) < four / 3);
 }
 
