@@ -10,11 +10,12 @@ import how_to
 
 
 def check(reader):
-    for updates, expected in ((4, 0), (8, 1)):
-        command = [reader.place / "build/memory_bench", str(updates)]
-        code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
+    for command, expected in (("memory_bench 4", 0), ("memory_bench 8", 1), ("data_bench", 0), ("data_bench lose", 1)):
+        program, *arguments = command.split()
+        code = subprocess.run([reader.place / "build" / program, *arguments], stdout=subprocess.DEVNULL,
+                              check=False).returncode
         if code != expected:
-            sys.exit(f"the bench of a memory with updates of {updates} cycles ends with {code}, {expected} expected")
+            sys.exit(f"{command} ends with {code}, {expected} expected")
 
 
 how_to.read("tutorials/first-testbench.md", check)

@@ -2,7 +2,8 @@
 
 The blocks of "```sh" run one after the other in the same place. A block whose line above ends with a file's name and a
 colon ("`file.c`:") is written to that file, or appended where the page has begun it. A block of "`firmware/<file>`:" or
-"`platform/<file>`:" is part of that file of the project. Each line of a "```text" is in the output of the commands before it.
+"`platform/<file>`:" is part of that file of the project. Each line of a "```text" is in the output of the commands before it;
+a line "..." stands for lines that the page leaves out.
 """
 
 import os
@@ -37,7 +38,7 @@ class Reader:
         self.printed = done.stdout
 
     def compare(self, text):
-        self.missing += [line for line in text.splitlines() if line not in self.printed]
+        self.missing += [line for line in text.splitlines() if line != "..." and line not in self.printed]
 
     def find(self, file, text):
         if text not in (SOURCE / file).read_text(encoding="utf-8"):
