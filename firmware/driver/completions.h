@@ -5,7 +5,7 @@
 #include "t3/registers/kernel_queue.h"
 #include "t3/t3.h"
 
-/* Where a queue's element of an array of registers lies. */
+/* The offset of a queue's element in an array of registers. */
 #define T3_OF_QUEUE(name, queue) (T3_KERNEL_QUEUE_##name##_OFFSET + (queue)*T3_KERNEL_QUEUE_##name##_STRIDE)
 /* How many packets of a queue have failed since reset, as kernel_queue.interrupt says beside its bits. */
 static inline uint32_t t3_failures_in(uint32_t interrupt) {

@@ -110,7 +110,7 @@ enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
   return status;
 }
 
-/* T3_BUSY while something is under way or mapped. */
+/* Returns T3_BUSY while an operation is in flight or something is mapped. */
 static enum t3_status is_at_rest(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   bool runs = false;

@@ -128,7 +128,7 @@ static enum t3_status tell_kernels(struct t3_context* context) {
   return T3_OK;
 }
 
-/* Their ends so far are nobody's. */
+/* Marks all kernels that have ended so far as reported, without a call to a handler. */
 static enum t3_status forget_kernels(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)

@@ -10,7 +10,8 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
-/* All queues have one line, which would stay up for what nobody waits for. */
+/* Also reads the other queues. All queues share one interrupt line, which a queue without a waiting call would keep
+ * raised. */
 static enum t3_status look_at_others(struct t3_context* context, uint32_t queue) {
   for (uint32_t other = 0; other < T3_QUEUES; ++other) {
     uint64_t completed = 0;
@@ -35,7 +36,7 @@ enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uin
   }
 }
 
-/* What the program is told is over for handlers, too, but not the other way round. */
+/* A failure that the program has been notified of is also settled for handlers. The reverse does not hold. */
 static void note_told(struct t3_context* context, const struct t3_kernel_wait* wait) {
   struct t3_state* state = state_of(context);
   struct t3_kernel_failure* failures = state->queues[wait->queue].failures;
@@ -113,7 +114,7 @@ enum t3_status t3_wait_for_room(struct t3_context* context) {
   return T3_OK;
 }
 
-/* The packet has to be in memory before the doorbell tells of it. */
+/* The packet must be in memory before the doorbell announces it. */
 enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission) {
   struct t3_state* state = state_of(context);
   const struct t3_hal* hal = state->hal;

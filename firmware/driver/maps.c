@@ -167,7 +167,7 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
     return T3_INVALID_ARGUMENT;
   if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
   const enum t3_operation counted = counted_operation(operation, &options);
-  /* Stores leave the cache in pieces that no map tells from others. */
+  /* Stores leave the cache in pieces that a map cannot distinguish. */
   if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
   if (may_be_tracked(context, output, chunk)) {
     const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
@@ -212,7 +212,7 @@ enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_outpu
   return T3_LOCKED(context, dma_map_also(context, output, chunk, peer_output));
 }
 
-/* What accesses met that did not fit their maps. */
+/* Reports accesses that did not fit their maps. */
 static enum t3_status counting_status(struct t3_registers* tracker) {
   const uint32_t status = t3_get32(tracker, T3_TRACKER_STATUS_OFFSET);
   if (tracker->status != T3_OK) return tracker->status;

@@ -1,7 +1,7 @@
-/* Waiting for the GPU's blocks through the interrupt controller, and who may be in the driver meanwhile.
+/* Waiting for the GPU's blocks through the interrupt controller, and exclusive access to the driver meanwhile.
  *
- * A call holds the HAL's lock from its begin to its end and lets go of it while it waits, so that handlers find the
- * context as calls leave it between two looks at the hardware. */
+ * A call holds the HAL's lock from its start to its end and releases it while it waits. A handler therefore finds the
+ * context in a consistent state, as calls leave it between two polls of the hardware. */
 #ifndef T3_DRIVER_WAIT_H
 #define T3_DRIVER_WAIT_H
 

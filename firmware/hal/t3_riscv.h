@@ -8,7 +8,7 @@
 /* The HAL of this core. */
 const struct t3_hal* t3_riscv_hal(void);
 
-/* What the platform has told when the core began. */
+/* The values that the platform passes when the core starts. */
 struct t3_riscv_start {
   const char* program;      /* of the image, which to run; NULL: the only one */
   const struct t3_run* run; /* what the program is given */

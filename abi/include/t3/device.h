@@ -39,7 +39,7 @@ enum {
   T3_WORKGROUPS_PER_CU_MAX = 1 << 20,
   T3_WAVES_MAX = 65536,   /* of a workgroup */
   T3_TILES_MAX = 4096,    /* of a wave */
-  T3_ACCESSES_MAX = 4096, /* loads, stores and updates of a wave under way */
+  T3_ACCESSES_MAX = 4096, /* loads, stores and updates of a wave in flight */
   T3_RESIDENT_WAVES_MAX = 1 << 18,
   T3_RESIDENT_TILES_MAX = 1 << 22, /* of all workgroups that run at once */
   T3_TILE_ELEMENTS_MAX = 1 << 26,
@@ -190,7 +190,7 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_TRACE_MARK
 };
 
-/* What a wave asks of its compute unit. */
+/* A request of a wave to its compute unit. */
 struct t3_call {
   uint32_t kind;       /* enum t3_call_kind, or what a program has made of it */
   struct t3_tile tile; /* loaded, stored, awaited, or the sum of an addition */
@@ -387,10 +387,10 @@ static inline void t3_write(struct t3_wave* wave, uint64_t address, const void* 
   wave->call(wave, &call);
 }
 
-/* A loop that polls: reads the integer as t3_read does, one read after the other and not more often than the compute
- * unit's loop goes round (compute.poll_ns), until the condition holds, and returns true. False when a read has been
- * refused, which is the kernel's failure. When nothing is left in the node that could change the integer the run ends
- * with a line that tells the kernel, the address, what was read and what was expected. */
+/* Polls an integer until the condition holds, then returns true. Each poll is a read as by t3_read. The next read
+ * starts after the previous one has returned, and not earlier than compute.poll_ns after its start. Returns false when
+ * a read has been refused, which fails the kernel. The run ends when nothing left in the node could change the integer:
+ * the message names the kernel, the address, the value read and the value expected. */
 static inline bool t3_wait_value(struct t3_wave* wave, struct t3_condition condition) {
   bool done = false;
   struct t3_call call;

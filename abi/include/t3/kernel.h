@@ -16,7 +16,7 @@ struct t3_check;
 struct t3_device;
 struct t3_wave;
 
-/* What a packet asks a kernel for. */
+/* The launch parameters in a kernel dispatch packet. */
 struct t3_launch {
   const void* arguments;
   uint32_t workgroups;    /* 0: as many as the kernel has work for */
@@ -34,7 +34,7 @@ struct t3_range {
   uint64_t begin, end;
 };
 
-/* How a kernel with given arguments occupies a GPU. */
+/* The resources of a GPU that a kernel with given arguments occupies. */
 struct t3_plan {
   const char* name; /* on the timeline; read when the plan comes back, and not kept */
   uint32_t workgroups;
@@ -98,9 +98,9 @@ struct t3_argument_format {
 struct t3_kernel {
   const char* name; /* packets say t3_kernel_handle of it */
   struct t3_argument_format arguments;
-  /* Who pays in the report for what its programs load and store: classes of traffic_class.enumeration.json, or others,
-   * up to 24 of them in a run, which the report has from then on. Names in small letters, digits and _ that end in
-   * _read and _write. */
+  /* The traffic classes of the kernel's loads and stores in the report. They are names of
+   * traffic_class.enumeration.json or new ones, which the report then has too; a run has at most 24 new ones. A name
+   * consists of small letters, digits and _, and ends in _read or _write. */
   const char *reads, *writes;
   bool is_producer; /* of what a collective takes: the memory controller observes its first stage (T3 4.5) */
   /* Whether it can run so, else refused in words (t3/check.h). */

@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* The version of this description: the first number is raised when a name or a meaning changes, the second follows the
- * structures. A library has to be built anew for a platform that has others. */
+/* The version of this description. The first number is raised when a name or a meaning changes; the second follows the
+ * structures. A library must be rebuilt for a platform that has other numbers. */
 #define T3_EXPORTS_VERSION T3_API_VERSION
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \

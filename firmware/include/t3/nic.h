@@ -76,7 +76,8 @@ enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_qu
                               uint32_t peer_queue_pair);
 /* One of T3_NIC_STATE_NOW_... */
 enum t3_status t3_nic_query_qp(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state);
-/* Forgets all entries; then it can be created anew. T3_BUSY while the DMA engine has it. */
+/* Discards all entries and leaves the queue pair uninitialized, so that it can be created again. Returns T3_BUSY while
+ * the DMA engine owns it. */
 enum t3_status t3_nic_reset_qp(struct t3_context* context, struct t3_nic_queue* queue);
 
 struct t3_nic_message {

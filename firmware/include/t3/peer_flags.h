@@ -1,5 +1,5 @@
-/* Flags by which workgroups of the same number on several GPUs tell each other: a byte from each GPU, of which a poll
- * reads eight at once. */
+/* Flags by which workgroups of the same number on several GPUs notify each other. Each GPU has a byte, and one poll
+ * reads eight of them. */
 #ifndef T3_PEER_FLAGS_H
 #define T3_PEER_FLAGS_H
 

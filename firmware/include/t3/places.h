@@ -1,8 +1,9 @@
-/* In which order a GPU sends to the others: each begins with what is next to its own place, so that all do the same
- * from their places and no GPU is sent to by all at once.
+/* The order in which a GPU sends to the others. Each GPU starts with its successor in local rank, so that no GPU is
+ * sent to by all at once.
  *
- * Without rows places are numbers. In a torus, whose GPU g has place g mod gpus_per_row in row g / gpus_per_row, those
- * in front come in turn with those behind, so that links in both directions always have something to carry. */
+ * Without rows the local ranks are the GPUs' numbers. In a torus GPU g has local rank g mod gpus_per_row in row g /
+ * gpus_per_row. The order then alternates between ranks ahead and ranks behind, so that links in both directions are
+ * busy. */
 #ifndef T3_PLACES_H
 #define T3_PLACES_H
 

@@ -1,9 +1,9 @@
-/* A symmetric heap for kernels of GPUs that only NICs join, or NICs and links: the host's side. Kernels use it by
- * t3/shmem_device.h.
+/* The host's side of a symmetric heap for kernels. The GPUs are joined by NICs alone, or by NICs and links. Kernels use
+ * it by t3/shmem_device.h.
  *
- * All GPUs make the same calls in the same order: t3_shmem_init opens queue pairs to all others, exchanges keys over
- * the hosts' network and leaves a table in memory, whose address a kernel is told. The table also says which GPUs
- * kernels' loads and stores reach: those that this GPU's links have a route to. */
+ * All GPUs make the same calls in the same order. t3_shmem_init opens queue pairs to all others, exchanges keys over
+ * the hosts' network and writes a table to memory. A kernel receives the table's address as an argument. The table also
+ * lists the GPUs that kernels' loads and stores reach: those that this GPU's links have a route to. */
 #ifndef T3_SHMEM_H
 #define T3_SHMEM_H
 

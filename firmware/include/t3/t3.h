@@ -135,7 +135,7 @@ struct t3_error {
   uint64_t time_ns;
 };
 
-/* What a handler is told. */
+/* The event that a handler is called for. */
 struct t3_interrupt {
   enum t3_line line;
   enum t3_status
@@ -150,7 +150,7 @@ typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* i
 /* Queues of kernels of a GPU. */
 enum { T3_QUEUES = 4 };
 
-/* How the kernels of a queue run beside those of others. */
+/* Scheduling options of a queue of kernels against the other queues. */
 struct t3_queue_options {
   uint32_t priority;   /* where there is room for workgroups of several queues, the highest goes first */
   uint64_t cu_mask[8]; /* bit b of word w: compute unit 64 w + b takes workgroups of the queue; all 0: every one does */
@@ -169,12 +169,13 @@ struct t3_context {
   uint64_t opaque[T3_CONTEXT_WORDS];
 };
 
-/* Takes the GPU over. T3_BUSY while a context has it, this one or another: it has to be closed, or the GPU to be reset.
- * Without T3_OK the context is as it was. Calls tell an open context from all others, as T3_INVALID_ARGUMENT; what was
- * neither opened nor zeroed is told by the number that open ones begin with. */
+/* Takes the GPU over. Returns T3_BUSY while a context has the GPU, this one or another; that context must be closed, or
+ * the GPU reset. The context is unchanged unless T3_OK is returned. Calls on a context that is not open return
+ * T3_INVALID_ARGUMENT; an open context is recognized by the number that it starts with, also in memory that was never
+ * zeroed. */
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
-/* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
- * kernels, fills or a barrier are under way or anything is mapped; the context stays open then. */
+/* Releases the GPU for another t3_init, which continues where this context has left its neighbours. Returns T3_BUSY
+ * while kernels, fills or a barrier are in flight or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
 /* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it:
  * what fails in one is T3_STALE, like t3_set_handler, t3_mask, t3_unmask and waits for its kernels, and so is every
@@ -266,8 +267,8 @@ enum t3_status t3_wait_dma(struct t3_context* context);
 enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options options, uint32_t* queue);
 /* Queue 0's as well, which has neither priority nor mask at first. T3_BUSY while the queue has kernels. */
 enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t3_queue_options options);
-/* Kernels are queued there from now on, and what t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels
- * say is about it. Ring kernels take turns, whatever their queues, since they have the same counters. */
+/* Selects the queue for kernels from now on. t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels refer
+ * to this queue. Ring kernels run one after the other, whatever their queues, since they use the same counters. */
 enum t3_status t3_use_queue(struct t3_context* context, uint32_t queue);
 /* Kernels run in the order of the calls, which return before they do; a failed one does not keep the next from running.
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
@@ -300,9 +301,10 @@ enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t
 enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging, uint32_t gpus_per_node);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
-/* Until all kernels queued before the call have ended; the code of the first one that failed since this call has told
- * one. What handlers are told the program is told as well, and each of several calls that wait at a time. Packets that
- * a program announces by itself are not waited for, but the first of them that has failed by then is told. */
+/* Waits until all kernels queued before the call have ended. Returns the code of the first one that has failed since
+ * the last call that reported a failure. A failure that a handler was called for is reported here too, and so it is to
+ * each of several concurrent calls. The call does not wait for packets that a program announces itself, but it reports
+ * the first of them that has failed by then. */
 enum t3_status t3_wait_kernels(struct t3_context* context);
 /* Number of the kernel that the most recent call has queued; 0 when there is none. */
 uint64_t t3_last_kernel(const struct t3_context* context);
@@ -344,7 +346,7 @@ enum t3_status t3_host_barrier(struct t3_context* context);
  * Waits go on as without handlers. */
 enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uint32_t priority, t3_handler* handler,
                               void* argument);
-/* The handler is not called from now on; what happens meanwhile is told when the line is unmasked. */
+/* Stops calls of the line's handler. Events that occur meanwhile are reported when the line is unmasked. */
 enum t3_status t3_mask(struct t3_context* context, enum t3_line line);
 enum t3_status t3_unmask(struct t3_context* context, enum t3_line line);
 

@@ -33,7 +33,8 @@ uint32_t t3_three_steps(const struct t3_steps* s) {
   return 3;
 }
 
-/* Of any operation that says what it sends: step 0 sends and tells all others, step 1 waits for all and adds. */
+/* Returns a step of an operation that is defined by what it sends. Step 0 sends and signals all others; step 1 waits
+ * for all and adds. */
 static struct t3_step step_of_sends(const struct t3_steps* s, uint32_t step) {
   if (step == 0) return (struct t3_step){.transfers = s->operation->sends(s), .tells = T3_TELLS_ALL};
   return (struct t3_step){.awaited = t3_gpus_of(s) - 1, .transfers = s->operation->sum != NULL ? 1 : 0};

@@ -1,11 +1,12 @@
-/* The all-to-all behind pooling, with the shuffle: a sample's columns of all GPUs come to lie beside each other on its
- * owner, which takes no pass of its own since they are stored in 2-D blocks. Or the way back, of their gradients.
+/* The all-to-all after pooling, with the shuffle. A sample's columns from all GPUs are placed side by side on its
+ * owner. The shuffle takes no pass of its own, since the columns are stored in 2-D blocks. The kernel also does the
+ * reverse for their gradients.
  *
- * What NICs have brought is shuffled on the GPU that has received it.
+ * Data that NICs have brought are shuffled on the GPU that has received them.
  *
  * Every workgroup has the same share of what goes to each GPU. Its waves take the share's blocks one after the other,
- * of all GPUs in turn, so that all links have something to send. When all has left it tells the same workgroup of every
- * other GPU, which cannot overtake it, and waits to be told by all of them. */
+ * round-robin over the GPUs, so that all links are busy. When all blocks have left, the workgroup signals the same
+ * workgroup of every other GPU and waits for the signals of all of them. A signal cannot overtake the blocks. */
 #include "t3/arguments/exchange.h"
 #include "kernels/operands.h"
 #include "t3/address.h"
@@ -148,7 +149,7 @@ static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t
   return t3_piece("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
 }
 
-/* Of all GPUs. */
+/* Returns the matrices that all GPUs together write on this GPU. */
 static struct t3_matrices written_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
   return is_back(p) ? pooled_of(p) : out_of(p, gpu);
 }

@@ -4,7 +4,7 @@
 #include "kernels/operands.h"
 #include "product.h"
 
-/* What the workgroup works on. */
+/* The operands and results of a workgroup. */
 struct gemm {
   const struct t3_gemm_arguments* arguments;
   struct t3_grid grid;

@@ -12,7 +12,7 @@ struct operand {
   struct t3_tile tile;
 };
 
-/* What the workgroup works on. */
+/* The operands and results of a workgroup. */
 struct rows {
   const struct t3_rows_arguments* arguments;
   const struct t3_row_traits* traits;
@@ -56,7 +56,7 @@ static struct t3_access piece_of(const struct rows* r, uint32_t operand, uint32_
                             .column = column};
 }
 
-/* At most one piece of each operand is under way. */
+/* At most one piece of each operand is in flight. */
 static void load_piece(struct t3_wave* wave, const struct rows* r, uint32_t piece) {
   for (uint32_t o = 0; o < T3_ROWS_OPERANDS; ++o)
     if (has(r->traits->reads, o)) t3_load(wave, r->operands[o].tile, piece_of(r, o, piece));
