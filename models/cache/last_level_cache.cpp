@@ -163,7 +163,8 @@ void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
   held.partial = full != held.dirty;
 }
 
-/// A line has its bytes or has none, as the accesses that brought it: one of the other kind begins it anew.
+/// A line has bytes if the accesses that allocated it carry data, otherwise none. An access of the other kind allocates
+/// it again.
 CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time) {
   CacheTags::Slot slot = tags_.find(place);
   if (slot != CacheTags::none) {
@@ -217,7 +218,7 @@ void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
   end_flush();
 }
 
-/// Tells the end of a flush when nothing is on its way to memory any more.
+/// Reports the end of a flush when no write is on its way to memory any more.
 void LastLevelCache::end_flush() {
   if (!flushing_ || write_backs_in_flight_ != 0) return;
   flushing_ = false;

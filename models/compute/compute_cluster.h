@@ -31,7 +31,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   /// Where the kernel of each queue writes, in the order of binding; none while none runs.
   sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
-  /// Whose maps a kernel might disturb.
+  /// The blocks with maps that a kernel might disturb.
   sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
   /// Who might spoil what a kernel reads or writes.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
@@ -45,7 +45,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
 
   ~ComputeCluster() override;
 
-  /// Calls `told` when a kernel's code begins to compute on the host, and with null when it has come back.
+  /// Calls `told` when a kernel's code starts to compute on the simulating machine, and with null when it has returned.
   void on_code(std::function<void(const KernelCode*)> told) { code_told_ = std::move(told); }
 
   /// What the cluster waits for, one line each; empty when it is idle.
@@ -124,7 +124,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
                        FencedMemory{KernelRegistry::most_argument_size}};
   std::function<void(const KernelCode*)> code_told_;
   std::array<std::unique_ptr<KernelQueue>, queue_count> queues_;
-  std::uint32_t last_served_ = 0;  ///< queue: those of one priority take turns
+  std::uint32_t last_served_ = 0;  ///< queue: those of one priority are served round-robin
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
   std::uint64_t resets_ = 0;

@@ -49,7 +49,7 @@ class ComputeUnits {
     units_[cu].local += plan.local_bytes;
   }
 
-  /// Nobody uses lanes or ports any more.
+  /// Marks all lanes and ports as free.
   void free_lanes() {
     for (Unit& unit : units_) unit.busy_until = unit.port_until = 0;
   }

@@ -1,6 +1,6 @@
-// Memory of the host for code that is not the platform's and may write beside what it has been lent: known bytes lie
-// before and behind that, and pages beyond them that nobody may touch, so that the platform's own memory is out of
-// reach of small steps.
+// Memory for code that is not the platform's and may write outside of what it was lent. Known bytes lie before and
+// behind the lent bytes, and inaccessible guard pages beyond those. Small overruns therefore do not reach the
+// platform's own memory.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class FencedMemory {
 
  private:
   std::size_t capacity_;
-  std::size_t room_;  ///< between the pages that nobody may touch
+  std::size_t room_;  ///< bytes between the guard pages
   void* mapping_ = nullptr;
   unsigned char *room_begin_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  ///< of the room, and of what is lent
 };

@@ -10,7 +10,7 @@
 
 namespace t3vp::compute {
 
-/// What an access touches in memory.
+/// The bytes of memory that an access touches.
 struct AccessedBytes {
   std::uint64_t address, stride;
   std::uint32_t rows;

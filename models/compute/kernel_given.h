@@ -15,7 +15,7 @@ namespace t3vp::compute {
 /// The machine as programs see it.
 t3_device device_of(const ComputeParameters& parameters);
 
-/// What a kernel is told.
+/// The arguments as a kernel sees them.
 class KernelArguments {
  public:
   /// So many units of alignment, all zero, behind a fence.

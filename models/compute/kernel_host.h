@@ -17,7 +17,7 @@ namespace t3vp::compute {
 /// A workgroup's place on a compute unit: cu * slots per CU + slot.
 using Slot = std::uint32_t;
 
-/// Code of a kernel's that computes on the host, for those who tell what it does there.
+/// A part of a kernel's code that computes on the simulating machine, for observers that report what it does there.
 struct KernelCode {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
   const char* kernel;                           ///< its name
@@ -25,7 +25,7 @@ struct KernelCode {
   std::uint32_t workgroup = none, wave = none;  ///< whose program it is; none of its check, its plan and so on
 };
 
-/// What a kernel must not leave behind, where it is told.
+/// The message about a floating-point environment that a kernel has not restored.
 inline constexpr const char* other_floats =
     "another floating-point environment than it found: the same rounding mode, denormal numbers and exceptions "
     "expected";

@@ -15,7 +15,7 @@ namespace t3vp::compute {
 
 class KernelQueue final : public KernelHost {
  public:
-  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose answers nobody waits for
+  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose responses are ignored
   static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the queue's own fetches
   enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch, poll };
   struct Event {
@@ -59,7 +59,7 @@ class KernelQueue final : public KernelHost {
   bool fits(std::uint32_t cu) const { return slots_.fits(cu); }
   void start(std::uint32_t cu);
 
-  // What others ask.
+  // The queue's state, for other blocks.
   bool busy() const { return busy_; }
   std::uint64_t completed() const { return ring_.completed(); }
   /// When the oldest packet that has not ended was announced; never when there is none.
@@ -136,7 +136,7 @@ class KernelQueue final : public KernelHost {
   bool fetching_arguments_ = false;   ///< the packet's arguments are on their way
   bool running_ = false;              ///< the packet's kernel has been made
   bool launched_ = false;             ///< and its launch latency is over
-  bool stopping_ = false;             ///< it is aborted and has accesses under way
+  bool stopping_ = false;             ///< it is aborted and has accesses in flight
   bool withdraws_ = false;            ///< it waits for no signal any more
   Status failure_ = Status::ok;       ///< of the kernel's first access that failed
   std::uint64_t in_flight_ = 0;       ///< accesses of this generation that have not been answered

@@ -14,11 +14,11 @@
 namespace t3vp::compute {
 
 struct Wave : FrontFence, t3_wave {
-  /// Of its loads, stores and updates.
+  /// The wave's loads, stores and updates in flight.
   struct InFlight {
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
     Picoseconds port_until = 0;           ///< when the most recent store has passed the port
-    std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates under way
+    std::vector<std::uint32_t> stored;    ///< numbers of the accesses that are stores and updates in flight
 
     std::uint32_t count() const { return loads + stores; }
   };
@@ -27,7 +27,7 @@ struct Wave : FrontFence, t3_wave {
     Picoseconds sent_at = 0;              ///< when the latest read was sent
     std::uint64_t in_vain = 0, seen = 0;  ///< reads in vain; what the latest has brought
   };
-  /// What the program calls its present part.
+  /// The current span of the program, as it names it.
   struct Part {
     std::string name;  ///< empty: by the plan's name
     Picoseconds since = 0;

@@ -113,7 +113,7 @@ Refusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& plan) co
   return !found && !plan.awaits_arrivals ? arrivals(ranges) : found;
 }
 
-/// Nobody else is at what the kernel reads or writes.
+/// Refuses a launch when another user accesses what the kernel reads or writes.
 Refusal LaunchChecks::use(const KernelRanges& ranges) const {
   const OutputRange ring = ring_.range();
   for (const auto& [all, does] : {std::pair{&ranges.writes, "writes"}, std::pair{&ranges.reads, "reads"}})

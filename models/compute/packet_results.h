@@ -13,7 +13,7 @@ class PacketResults {
 
   /// Packet `packet` has ended, as number `packet` since the reset.
   void record(std::uint64_t packet, Status status, bool refused);
-  /// The first failure is told until it has been acknowledged.
+  /// The first failure is reported until it has been acknowledged.
   void acknowledged();
 
  private:

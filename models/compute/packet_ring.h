@@ -25,7 +25,8 @@ class PacketRing {
   // Registers that software has written.
   void check_base();
   void check_entries();
-  /// The doorbell. False when it is refused. `used_by` says who else uses a range, in words; empty when nobody does.
+  /// Handles the doorbell. Returns false when it is refused. `used_by` returns a text that names the other user of a
+  /// range; it is empty when there is none.
   bool announce(const std::function<std::string(const OutputRange&)>& used_by);
 
   /// There is a packet that has been announced and has not ended.

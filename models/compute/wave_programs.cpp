@@ -20,7 +20,7 @@ void WavePrograms::enter(void* argument) {
 
 /// A program that calls longjmp() goes on, on another stack, as another one that has been called before.
 bool WavePrograms::is_elsewhere() {
-  if (stepped == nullptr && computing == nullptr) std::abort();  // firmware's, which its guard tells
+  if (stepped == nullptr && computing == nullptr) std::abort();  // firmware's, which its guard reports
   const void* const here = __builtin_frame_address(0);
   return stepped != nullptr ? !stepped->fiber.has(here) : computing->stacks->have(here);
 }

@@ -15,8 +15,8 @@ class WavePrograms {
   static void start(Wave& wave);
   /// Until the program calls the device: the call, which is null at its end.
   static const t3_call* resume(KernelHost& host, Wave& wave);
-  /// Calls the work's own function. False when it has not returned: it has gone on where another program has been
-  /// called, which has been told and has ended.
+  /// Calls the work's own function. Returns false when the function has not returned: it has jumped to another program,
+  /// which has been notified and has ended.
   static bool compute(KernelHost& host, Wave& wave, const t3_vector_work& work, float* const* operands);
 
   // What the latest of these has done.

@@ -47,7 +47,7 @@ Refusal WaveWork::finish(Wave& wave, const t3_call& work) {
   return {};
 }
 
-/// What the kernel computes by itself.
+/// Runs the kernel's own function on the operands.
 Refusal WaveWork::compute(Wave& wave, const t3_vector_work& work) {
   if (work.compute == nullptr) return {};
   std::array<float*, T3_OPERANDS_MAX> operands{};

@@ -42,7 +42,7 @@ class WaveWork {
   Multiplier multiplier_;
 };
 
-// What a kernel is told that has done what it must not.
+// Messages about kernels that have broken a rule.
 inline constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
 inline constexpr const char* changed_given =
     "it has changed its arguments or the struct t3_device, which all of its workgroups read: the same expected";

@@ -1,5 +1,5 @@
-// The engine's accesses of memory, peers and the NIC: made here with the token of what they are for. What was made
-// before a reset is stale: its response finds nobody who asked.
+// The engine's accesses to memory, peers and the NIC. Each carries the token of its command. A response to an access
+// from before a reset is stale and is dropped.
 #pragma once
 
 #include <cstdint>

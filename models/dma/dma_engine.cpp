@@ -36,7 +36,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   remote.on_taken(&DmaEngine::remote_taken);
 }
 
-/// What has been sent and no memory has taken is lost; answers to anything that was under way find nobody who asked.
+/// Accesses that no memory has taken are lost. Responses to accesses in flight are dropped when they arrive.
 void DmaEngine::reset() {
   accesses_.begin_generation();
   while (!events_.empty()) {

@@ -53,7 +53,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
-  /// A trigger (transaction null), an answer of memory, peer or NIC, or the notice that the link has taken a tile.
+  /// A trigger (transaction null), a response of memory, peer or NIC, or the notice that the link has taken a tile.
   struct Event {
     enum What : std::uint8_t { ready, loaded, taken, acknowledged, filled, written, rung, posted } what;
     Job job;

@@ -80,7 +80,7 @@ bool Link::may_go(const Queue& queue) const {
   return queue.left != 0 || has_room(*queue.packets.front().packet, buffered_[queue.lane.channel]);
 }
 
-/// Whether there is one that would go, or take turns, before the rest of the packet under way.
+/// Returns whether another packet would go, by priority or round-robin, before the rest of the packet in flight.
 bool Link::another_may_go() const {
   for (std::size_t i = 0; i < queues_.size(); ++i)
     if (i != served_ && may_go(queues_[i]) && (passes_through(queues_[i]) || !passes_through(queues_[served_])))
@@ -99,7 +99,7 @@ std::optional<std::size_t> Link::next_to_go() const {
   return own;
 }
 
-/// The next queue in turn sends.
+/// The next queue in round-robin order sends.
 void Link::start() {
   const std::optional<std::size_t> next = next_to_go();
   if (!next) {
@@ -163,7 +163,7 @@ void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
   events_.push(end, {Event::sent, &transaction, ++slice_, 0});
 }
 
-/// When others may go, the packet under way goes on to the next multiple of arbitration_bytes.
+/// When others may go, the packet in flight continues to the next multiple of arbitration_bytes.
 void Link::shorten() {
   const std::uint64_t quantum = parameters_.arbitration_bytes;
   if (quantum == 0 || slice_bytes_ <= quantum || !another_may_go()) return;

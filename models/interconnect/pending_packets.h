@@ -1,4 +1,5 @@
-// What a fabric port has sent and what is not answered, found by its transaction: thousands may be under way.
+// Packets that a fabric port has sent and that have no response yet, found by their transaction. Thousands may be in
+// flight.
 #pragma once
 
 #include <unordered_map>
@@ -12,7 +13,7 @@ namespace t3vp::interconnect {
 struct Pending {
   tlm::tlm_generic_payload* transaction;
   int source;
-  /// Of a peer's read and of the answer to it, until that has left: its request, which waits for this.
+  /// For a peer's read and its response: the request, which waits until the response has left.
   tlm::tlm_generic_payload* request = nullptr;
 };
 

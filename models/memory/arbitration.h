@@ -62,15 +62,15 @@ inline ArbitrationView view_of(StreamQueues& streams, const dram::Channel& chann
           &channel};
 }
 
-/// What a controller observes of the kernels that it serves. The first stage of one runs without communication of its
-/// own: its mean occupancy tells how memory-intensive the kernel is (T3 4.5).
+/// The controller's observation of the kernels that it serves. A kernel's first stage runs without communication of its
+/// own: its mean occupancy shows how memory-intensive the kernel is (T3 4.5).
 struct Observation {
   bool kernel_runs = true;           ///< one whose output is communicated
   bool first_stage_is_over = false;  ///< of the latest such kernel
   double first_stage_occupancy = 0;  ///< entries of the DRAM queue, mean over time and channels; once that is over
 };
 
-/// What a policy is told by registers and parameters.
+/// The settings of a policy from registers and parameters.
 struct PolicySettings {
   const MemoryParameters& memory;
   unsigned limit = 0;     ///< its parameter, memory_controller.arbitration.limit; 0: what it takes by itself

@@ -52,7 +52,8 @@ void MemoryController::arm() {
   near_memory.status.code.set(Status::ok);
 }
 
-/// Nobody finds zeros before this and what memory holds behind it.
+/// Ends the armed range. Refused while bytes are not written and another user accesses the range: it would read zeros
+/// first and the memory's contents afterwards.
 void MemoryController::disarm() {
   const std::uint64_t base = address_map::on_gpu(gpu_, valid_bits_.begin()),
                       bytes = valid_bits_.end() - valid_bits_.begin(),

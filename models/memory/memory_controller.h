@@ -62,7 +62,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t writes() const { return written_; }
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
-  /// Who uses some of these bytes just now, in words; empty when nobody does.
+  /// A text that names the current user of some of these bytes. It is empty when there is none.
   std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
@@ -93,7 +93,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     std::uint64_t communication = 0, aged = 0;  ///< accesses granted to that stream; of those, by aging
   };
 
-  /// Of this GPU's own blocks, and not for peers.
+  /// Returns whether the port is one of this GPU's own blocks, and not for peers.
   static bool is_local(Port port) { return port != from_peers && port != from_nic; }
   void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int port, tlm::tlm_generic_payload& transaction);

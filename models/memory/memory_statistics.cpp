@@ -1,4 +1,4 @@
-// What the controller and its channels tell the report.
+// The statistics that the controller and its channels report.
 #include <numeric>
 
 #include "memory/memory_controller.h"

@@ -1,4 +1,4 @@
-// What the Tracker tells of chunks that are short.
+// The Tracker's diagnosis of chunks that lack accesses.
 #include <fmt/format.h>
 
 #include <algorithm>

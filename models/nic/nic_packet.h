@@ -30,7 +30,7 @@ struct Packet {
   Kind kind = Kind::write;
   std::uint16_t from_nic = 0, to_nic = 0;
   std::uint32_t from_queue_pair = 0, to_queue_pair = 0;
-  /// Lives of the asking queue pair before this one: its resets. An answer has its request's.
+  /// The generation of the requesting queue pair: the number of its resets. A response has its request's.
   std::uint32_t generation = 0;
   std::uint32_t sequence = 0;  ///< of a read request, of the first packet of its response
   /// Of this packet's bytes; of an accumulate, of the message's; of a refusal, the address that was refused.

@@ -149,9 +149,9 @@ bool QueuePairs::admits(const Packet& packet, Picoseconds sent) {
     return false;
   }
   Pair& pair = pairs_[queue];
-  // Sequence numbers begin anew with each generation of a queue pair, where InfiniBand's begin at random: a request
-  // that was on its way when its receiver became ready, and an answer to what has been forgotten, would be taken for
-  // others.
+  // Sequence numbers start again with each generation of a queue pair, where InfiniBand's start at random. Without the
+  // check, packets of an earlier generation would be taken for current ones: a request sent before its receiver was
+  // ready, or a response to a forgotten request.
   const bool is_of_an_earlier_generation =
       packet.is_request() ? sent < pair.ready_since : packet.generation != pair.generation;
   if (is_of_an_earlier_generation) {
@@ -169,8 +169,8 @@ bool QueuePairs::admits(const Packet& packet, Picoseconds sent) {
   return true;
 }
 
-/// Its sender is told nothing, and tries until its retries are used up. Only the first of a state is logged, and none
-/// where the log has the queue pair's own mistake.
+/// The sender is not notified and tries until its retries are used up. Only the first drop of a state is logged, and
+/// none when the log has the queue pair's own mistake.
 bool QueuePairs::drop(std::uint32_t queue, const Packet& packet) {
   ++dropped_;
   Pair& pair = pairs_[queue];

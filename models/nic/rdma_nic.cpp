@@ -47,7 +47,7 @@ void Nic::reset() {
   update_interrupt();
 }
 
-/// The packets under way find nobody.
+/// Forgets the packets in flight; their responses are then ignored.
 void Nic::flush(std::uint32_t queue) {
   delivery_.drop(queue);
   responder_.drop(queue);

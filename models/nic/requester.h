@@ -26,7 +26,7 @@ class Requester {
   void payload_read(const Purpose& purpose, const tlm::tlm_generic_payload& access);
   /// Payload has left the buffer.
   void room_made(std::uint64_t bytes);
-  /// The packets whose payload is being read find nobody.
+  /// Forgets the packets whose payload is being read.
   void drop(std::uint32_t queue);
   void forget(std::uint32_t queue);
   /// Before all queue pairs are forgotten, so that none of them begins anything, and behind that.
@@ -37,7 +37,7 @@ class Requester {
   /// A packet whose payload is being read.
   struct Loading {
     std::shared_ptr<Packet> packet;
-    std::uint32_t loads = 0;    ///< that are under way
+    std::uint32_t loads = 0;    ///< that are in flight
     std::uint32_t message = 0;  ///< its number
   };
   struct Queue {

@@ -51,7 +51,7 @@ void Responder::drop(std::uint32_t number) {
 void Responder::received(const Packet& packet) {
   const std::uint32_t number = packet.to_queue_pair;
   Queue& queue = queues_[number];
-  if (queue.refuses) return;  // the peer will be told, and sends no more
+  if (queue.refuses) return;  // the peer will be notified, and sends no more
   if (packet.sequence == queue.expected) {
     queue.told_gap = false;
     return serve(number, packet);
@@ -244,7 +244,7 @@ void Responder::complete_receive(std::uint32_t queue, const Duty& duty) {
   pairs_.complete(queue, completion);
 }
 
-/// Answers leave in the order of the packets, each when memory has done what they say.
+/// Responses leave in the order of the packets, each when memory has done its access.
 void Responder::pay(std::uint32_t number) {
   Queue& queue = queues_[number];
   while (!queue.duties.empty() && queue.duties.front().accesses == 0) {

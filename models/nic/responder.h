@@ -38,7 +38,7 @@ class Responder {
   struct Duty {
     std::shared_ptr<Packet> answer;
     bool is_silent = false;      ///< nothing is said, a later answer acknowledges it
-    std::uint32_t accesses = 0;  ///< of memory that are under way
+    std::uint32_t accesses = 0;  ///< of memory that are in flight
     bool received = false;       ///< ends with a completion for a receive entry
     bool is_write = false;
     std::uint32_t bytes = 0, immediate = 0, index = 0;
@@ -50,7 +50,7 @@ class Responder {
     std::uint32_t receive_posted = 0, receive_used = 0;
     std::deque<Duty> duties;
     std::uint64_t duties_first = 0;                                         ///< number of duties.front() since reset
-    std::deque<std::pair<std::uint32_t, std::vector<unsigned char>>> sums;  ///< by sequence, to be told again
+    std::deque<std::pair<std::uint32_t, std::vector<unsigned char>>> sums;  ///< by sequence, for repeated requests
 
     std::uint64_t last_duty() const { return duties_first + duties.size() - 1; }
   };

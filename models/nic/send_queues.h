@@ -25,7 +25,7 @@ struct Message {
   std::uint32_t packets = 0;   ///< sequence numbers, those of a read's response
   std::uint32_t made = 0;      ///< packets that payload is being read for, or that have left
   std::uint32_t answered = 0;  ///< packets of results that have come
-  std::uint32_t scatters = 0;  ///< stores of results that are under way
+  std::uint32_t scatters = 0;  ///< stores of results that are in flight
   NicSyndrome syndrome = NicSyndrome::ok;
   std::uint64_t address = 0;   ///< that was refused
   Status reason = Status::ok;  ///< of what has refused it
@@ -51,7 +51,7 @@ class SendQueues {
     std::uint64_t writes = 0, inline_writes = 0, written = 0;
   };
 
-  /// `requester` is told when an entry may begin.
+  /// `requester` is notified when an entry may begin.
   SendQueues(registers::Nic& registers, NicStatus& status, QueuePairs& pairs, EngineWaits& waits, IoLink& io,
              Requester& requester, const NicParameters& parameters);
 

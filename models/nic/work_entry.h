@@ -43,7 +43,7 @@ struct WorkEntry {
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
   t3_nic_tile tile() const { return t3_nic_tile_from(tail.data() + T3_NIC_SEGMENT_ENTRY_BYTES); }
   std::uint64_t bytes() const;
-  /// Where so many bytes of the message lie, from `offset` on.
+  /// Returns the parts of the message's `bytes` bytes from `offset` on.
   std::vector<MessagePart> parts(std::uint64_t offset, std::uint32_t bytes) const;
 };
 
@@ -53,7 +53,8 @@ struct EntryFault {
   std::string text;           ///< found and expected
 };
 
-/// What this NIC can tell before it sends anything; the entry should be number `number` of the queue pair.
+/// Returns the fault that this NIC can find before it sends anything. The entry should be number `number` of the queue
+/// pair.
 EntryFault check(const WorkEntry& entry, std::uint32_t queue_pair, std::uint32_t number, const RegionTable& regions,
                  const NicParameters& parameters);
 

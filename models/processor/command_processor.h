@@ -1,13 +1,13 @@
-// The GPU's command processor, running firmware natively: a program is a function on the host that does everything
-// through this class, so that all its time is simulated time.
+// The GPU's command processor, which runs firmware natively. A program is a function on the simulating machine that
+// does everything through this class, so that all its time is simulated time.
 //
-// Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows:
-// nobody else sees them before the command that follows, and registers that act on being written synchronize. Reads,
-// memory and other GPUs are accessed at their own time, so that nothing a program observes depends on the quantum.
+// Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows. No
+// other block sees them before the command that follows, and registers that act on a write synchronize. Reads, memory
+// and other GPUs are accessed at their own time, so no result of a program depends on the quantum.
 //
-// A program can have its interrupts taken: then the processor looks at the line after each access, while time passes
-// and when interrupts are allowed again, always at the program's own time, and calls the program's entry on its stack
-// for as long as the line is up.
+// A program can enable interrupts. The processor then checks the line after each access, while time passes and when
+// interrupts are enabled again, always at the program's own time. It calls the program's entry on its stack for as long
+// as the line is raised.
 #pragma once
 
 #include <systemc>
@@ -113,8 +113,8 @@ class CommandProcessor : public Processor {
   Keeper keeper_;
   const Picoseconds interrupt_entry_;
   Program program_;
-  /// Of the access under way. None is on the stack of a program, where nothing would destroy it when the program never
-  /// returns.
+  /// The transaction of the access in flight. None is on the stack of a program, where its destructor would not run
+  /// when the program never returns.
   tlm::tlm_generic_payload transaction_;
   std::function<void(bool)> on_control_;
   InterruptEntry entry_ = nullptr;

@@ -39,7 +39,7 @@ class CoreTimer : public sc_core::sc_module {
   Place place(std::uint64_t offset, std::uint64_t bytes);
   void drive();
 
-  std::uint64_t msip_ = 0, mtimecmp_ = ~std::uint64_t{0}, mtime_ = 0;  ///< mtime_: of the access under way
+  std::uint64_t msip_ = 0, mtimecmp_ = ~std::uint64_t{0}, mtime_ = 0;  ///< mtime_: of the access in flight
   const Picoseconds write_time_;
   bool raised_ = false;
   sc_core::sc_event changed_;

@@ -1,6 +1,6 @@
-// What a GPU's firmware runs on, as the rest of the platform sees it: CommandProcessor runs it natively, FirmwareCore
-// is a RISC-V core. Here is all that does not depend on that: what a program tells the world outside (phases, tensors,
-// mistakes), what it waits for, polls and serves, and the exchange with the programs of other GPUs.
+// The processor that a GPU's firmware runs on, as the rest of the platform sees it. CommandProcessor runs it natively;
+// FirmwareCore is a RISC-V core. This class has what both share: a program's reports (phases, tensors, mistakes), what
+// it waits for, polls and serves, and the exchange with the programs of other GPUs.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -86,7 +86,7 @@ class Processor : public sc_core::sc_module, public Component {
     on_boundary_ = std::move(callback);
   }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
-  /// Who is told of accesses that do not reach the bus. Null: nobody.
+  /// The observer of accesses that do not reach the bus. Null: none.
   void observe(RegisterObserver* observer) { observer_ = observer; }
 
   /// Called for every access of the program to the node, when it is over. For monitors.
@@ -115,8 +115,8 @@ class Processor : public sc_core::sc_module, public Component {
   Picoseconds serves_since() const { return serves_since_; }
   /// In the order in which they first began.
   const std::vector<PhaseTime>& phases() const { return phases_; }
-  /// What the program has told the world outside and cannot be, such as the end of a phase that has not begun; the
-  /// first of them.
+  /// Reports of the program that cannot be true, such as the end of a phase that has not begun. Only the first of them
+  /// is kept.
   const std::vector<std::string>& mistakes() const { return mistakes_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
   const char* group() const override { return "processor"; }
@@ -172,7 +172,7 @@ class Processor : public sc_core::sc_module, public Component {
   /// Waits for the event, the time or give_up_waiting(), whichever comes first.
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
 
-  /// Writes to the GPU's own registers do, which nobody else sees before the command that follows.
+  /// Writes to the GPU's own registers may: no other block sees them before the command that follows.
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
 
   std::uint16_t gpu_;
@@ -214,7 +214,7 @@ class Processor : public sc_core::sc_module, public Component {
   std::uint32_t enabled_lines_ = 0;  ///< those of the latest write that enabled any; none are inside of most handlers
   std::vector<PhaseTime> phases_;
   std::unordered_map<std::string, std::size_t> phase_numbers_;  ///< places in phases_
-  std::deque<Boundary> boundaries_;                             ///< that on_boundary_ has to be told of
+  std::deque<Boundary> boundaries_;                             ///< that on_boundary_ has to be notified of
   bool phase_refused_ = false, buffer_refused_ = false;         ///< for their number
   std::vector<PublishedBuffer> buffers_;
   std::vector<std::string> mistakes_;

@@ -17,7 +17,7 @@ class Component {
   virtual void visit_statistics(const StatisticVisitor&) const {}
   /// What firmware has set up in the block and how far it is, one line each, for people. Asked at any time.
   virtual std::vector<std::string> contents() const { return {}; }
-  /// What the block waits for, one line each; empty when it waits for nothing. Asked when nothing can happen any more.
+  /// Returns what the block waits for, one line each; empty when it waits for nothing. Called at a deadlock.
   virtual std::vector<std::string> diagnosis() const { return {}; }
 };
 

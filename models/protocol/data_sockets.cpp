@@ -100,7 +100,7 @@ void DataTargetBase::respond(tlm::tlm_generic_payload& transaction, Picoseconds 
   (*this)->nb_transport_bw(transaction, phase, time);
 }
 
-/// A blocking initiator waits for the response and is told nothing before.
+/// A blocking initiator waits for the response and is not notified before.
 void DataTargetBase::taken(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   for (Call* call = calls_; call != nullptr; call = call->outer) {
     if (call->transaction != &transaction || call->answered) continue;

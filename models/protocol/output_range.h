@@ -1,5 +1,5 @@
-// What the compute cluster tells the blocks that hold maps, where the running kernel writes, what it asks them before
-// it runs one, and what is asked before memory is zeroed.
+// The compute cluster's interface to the blocks that hold maps: the running kernel's output range, the checks before a
+// kernel is launched, and the check before memory is zeroed.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class MapHolder : public virtual sc_core::sc_interface {
 /// Offered by the blocks that use memory for longer than an access.
 class MemoryUser : public virtual sc_core::sc_interface {
  public:
-  /// Who uses some of these bytes just now, and where, in words; empty when nobody does.
+  /// Returns a text that names the current user of some of these bytes and the place. It is empty when there is none.
   virtual std::string use_of(const OutputRange& range) const = 0;
 };
 

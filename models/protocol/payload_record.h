@@ -7,7 +7,7 @@
 
 namespace t3vp {
 
-/// The fields of a generic payload that nobody may change while an access is under way, and the bytes of a write.
+/// The fields of a generic payload that must not change while an access is in flight, and the bytes of a write.
 class PayloadRecord {
  public:
   explicit PayloadRecord(const tlm::tlm_generic_payload& transaction);

@@ -1,4 +1,4 @@
-// What a block refuses, and why.
+// A refusal by a block, with its reason.
 #pragma once
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ struct Malformed {
   const char* text;                   ///< what is wrong and what is expected
 };
 
-/// What a target expects beyond the rules for all.
+/// A target's rules for requests, in addition to the rules for all.
 struct RequestRules {
   bool data = false;          ///< loads, stores and updates carry data: the target is functional
   bool empty = false;         ///< accesses of no bytes have a meaning

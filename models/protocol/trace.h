@@ -1,4 +1,4 @@
-// What blocks record for the timeline. A null pointer means that nobody looks; blocks then do no work for it.
+// Blocks record events for the timeline here. With a null pointer there is no recorder, and blocks do no work for it.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace t3vp {
 
 enum class TrafficDirection { neither, reads, writes };
 
-/// Finds the class with this name. When nobody has asked for it before it gets the next number, and this direction;
-/// nothing when there are traffic_classes_most of them.
+/// Returns the class with this name. A new name gets the next number and this direction. Returns nothing when there are
+/// traffic_classes_most of them.
 std::optional<TrafficClass> traffic_class_of(const std::string& name,
                                              TrafficDirection direction = TrafficDirection::neither);
 

@@ -112,7 +112,7 @@ std::size_t Core::write_debug(std::uint64_t address, const unsigned char* data, 
   return written;
 }
 
-/// A transaction of its own: that of an access may be under way.
+/// The access has a transaction of its own: that of another access may be in flight.
 std::size_t Core::debug_access(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
                                std::size_t bytes) {
   tlm::tlm_generic_payload transaction;

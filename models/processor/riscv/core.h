@@ -51,10 +51,10 @@ class Core : public sc_core::sc_module, private Environment {
   /// Its registers, for who starts, watches or debugs it; of a running core they are those of its last wait.
   Hart& hart() { return hart_; }
   const Hart& hart() const { return hart_; }
-  /// The instruction under way is the last one. To be called while the core runs, by what it accesses.
+  /// Makes the instruction in flight the last one. The target of the core's access calls this while the core runs.
   void halt();
   bool is_halted() const { return halted_; }
-  /// Null: nobody, which is faster. What the core does, and when, is the same.
+  /// Sets the follower. Null means none, which is faster; the core's behaviour and timing are the same.
   void set_follower(Follower* follower) { follower_ = follower; }
   /// Lets a core that sleeps go on, without an interrupt.
   void wake();

@@ -96,7 +96,7 @@ const Instruction& Hart::fetch(std::uint64_t address) {
   return place;
 }
 
-/// What direct memory does not have is fetched anew each time.
+/// An instruction outside of direct memory is fetched again each time.
 bool Hart::fetch_parcel(std::uint64_t address, std::uint32_t& parcel, bool& is_direct) {
   std::uint16_t value = 0;
   const unsigned char* const data = direct_memory_.readable(address, sizeof value);

@@ -86,7 +86,7 @@ constexpr std::uint64_t remuw(std::uint64_t a, std::uint64_t b) {
   return from_word(low_word(b) == 0 ? low_word(a) : low_word(a) % low_word(b));
 }
 
-// Of branches and atomic operations.
+// The conditions of branches and atomic operations.
 constexpr std::uint64_t equal(std::uint64_t a, std::uint64_t b) { return a == b; }
 constexpr std::uint64_t unequal(std::uint64_t a, std::uint64_t b) { return a != b; }
 constexpr std::uint64_t at_least(std::uint64_t a, std::uint64_t b) { return as_signed(a) >= as_signed(b); }
