@@ -52,7 +52,8 @@ std::string command_given(const CLI::App& app) {
   return full_name(*last);
 }
 
-/// The first argument that the command does not take. CLI11 tells several backwards and not whose they are.
+/// Returns the first argument that the command does not take. CLI11 lists several in reverse order and does not name
+/// the command.
 std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
   const std::vector<std::string> extras = app.remaining(true);
   const auto first = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());

@@ -42,7 +42,7 @@ std::vector<Line> read_script(const fs::path& file, const ScriptMachine& machine
 }  // namespace
 
 int run_register_script(const RegisterScriptCommand& command) {
-  text_of_script(command.file);  // a file that cannot be read is told before anything is built
+  text_of_script(command.file);  // a file that cannot be read is reported before anything is built
   RegisterMachine machine(command.machine);
   const std::vector<Line> lines = read_script(command.file, machine.what_there_is());
   for (const Line& line : lines) {

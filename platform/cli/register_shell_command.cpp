@@ -37,7 +37,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-/// Mistakes and failures are told, and the next line is read.
+/// Mistakes and failures are reported, and the next line is read.
 void serve_terminal(RegisterMachine& machine) {
   LineEditor editor([&](std::string_view line) {
     Suggestions found = suggestions_for(line, machine.what_there_is());

@@ -49,7 +49,7 @@ void read_program(const Document& run, Software& software) {
       built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V");
 }
 
-/// Of an ELF file, of 32 bits too.
+/// Returns the machine of an ELF file, of 32 or 64 bits.
 std::optional<std::uint16_t> machine_of(const std::string& content) {
   std::uint16_t machine = 0;
   if (content.size() < offsetof(Elf64_Ehdr, e_machine) + sizeof machine || content.compare(0, SELFMAG, ELFMAG) != 0)

@@ -34,8 +34,9 @@ class TcpPort {
   ~TcpPort();
 
   std::uint16_t number() const;
-  /// Returns when somebody has sent a packet of a debugger's; then the port is given back. Whoever sends something else
-  /// or leaves before is told of and forgotten. Null: nobody until then, who may still come.
+  /// Returns when a client has sent a packet of the protocol; then the port is closed. A client that sends something
+  /// else or leaves before is reported and dropped. Returns null when no debugger has come until then; it may still
+  /// come.
   std::unique_ptr<Connection> accept(HostClock::time_point until, const Tell& tell);
   /// For another client, under the same number. Throws std::runtime_error when somebody else has it by now.
   void open_again();

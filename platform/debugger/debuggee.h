@@ -17,7 +17,7 @@ class Debuggee {
   virtual std::size_t threads() const = 0;  ///< at least 1; they are numbered from 0
   virtual std::string thread_name(std::size_t thread) const = 0;
 
-  /// The XML that tells the client of the registers and their numbers (GDB manual, appendix G).
+  /// Returns the XML that describes the registers and their numbers to the client (GDB manual, appendix G).
   virtual std::string description() const = 0;
   /// Those numbered from 0 that the packet `g` has.
   virtual unsigned general_registers() const = 0;

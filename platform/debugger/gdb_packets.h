@@ -42,7 +42,7 @@ enum class Greeting {
   stranger,    ///< something else than packets, acknowledgements and interrupts
 };
 Greeting greeting_of(std::string_view bytes);
-/// A debugger's bytes with its first packet once: it repeats that while nobody answers.
+/// Returns a debugger's bytes with its first packet once. The debugger repeats that packet until it gets a response.
 std::string said_once(std::string_view bytes);
 
 /// A packet with its checksum. Characters that mean something else have to be escaped before.

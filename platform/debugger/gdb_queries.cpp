@@ -1,4 +1,4 @@
-// What the client asks beside registers and memory.
+// The client's queries other than register and memory accesses.
 #include <algorithm>
 
 #include "debugger/gdb_server.h"

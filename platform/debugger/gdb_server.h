@@ -1,6 +1,6 @@
-// The server's side of the GDB remote protocol (GDB manual, appendix E): bytes in, bytes out. It knows no socket and
-// does not make the program run: who does asks it for each thread's action, and tells it when a thread has stopped. All
-// threads stop and go on together. Whatever comes from the client is answered or dropped, never trusted.
+// The server's side of the GDB remote protocol (GDB manual, appendix E): bytes in, bytes out. It has no socket and does
+// not run the program. Its owner does: it asks the server for each thread's action and notifies it when a thread has
+// stopped. All threads stop and continue together. Input of the client is answered or dropped, never trusted.
 #pragma once
 
 #include <deque>

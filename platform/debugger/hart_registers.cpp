@@ -32,7 +32,7 @@ bool write_control_register(riscv::Hart& hart, const riscv::ControlRegister& row
   if (before == value) return true;
   if (row.write == nullptr) return false;
   row.write(hart, value);
-  // Writes of counters allow for the instruction that writes, of which there is none here.
+  // A write of a counter allows for the instruction that writes. A debugger's write has none, so it is corrected.
   if (const std::uint64_t short_by = value - row.read(hart); short_by == 1) row.write(hart, value + short_by);
   if (row.read(hart) == value) return true;
   row.write(hart, before);

@@ -17,7 +17,7 @@ struct StopPoint {
   bool operator==(const StopPoint& o) const { return kind == o.kind && address == o.address && bytes == o.bytes; }
 };
 
-/// Of an instruction.
+/// A memory access of an instruction.
 struct MemoryAccess {
   std::uint64_t address = 0;
   std::uint32_t bytes = 0;

@@ -1,4 +1,4 @@
-// What the run file says under `arguments`, as programs ask for it.
+// The arguments of the run file, as programs request them.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace t3vp {
 namespace {
 
-GuestPage own_page;  // where nobody watches
+GuestPage own_page;  // where no parent watches
 std::atomic<GuestPage*> page_of_process{&own_page};
 
 }  // namespace

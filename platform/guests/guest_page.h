@@ -37,7 +37,7 @@ class GuestPage {
  public:
   static constexpr std::uint32_t nowhere = 0xFFFFFFFF;
 
-  // Whose code computes.
+  // The guest whose code computes.
   std::atomic<std::uint64_t> passes{
       0};                              ///< how often control has passed to a guest or back: odd while a guest computes
   std::atomic<std::uint16_t> gpu{0};   ///< whose program or kernel it is, or was
@@ -53,14 +53,15 @@ class GuestPage {
   PageText<64> kernel;                           ///< name
   PageText<32 << 10> told;  ///< what firmware waits for, and which injected faults have struck: "; GPU 0 ..."
 
-  // While a library is opened or closed, in place of a GPU's guests: the line that tells its end begins and ends so.
+  // While a library is opened or closed, in place of a GPU's guests: the start and end of the line that reports its
+  // end.
   std::atomic<bool> is_library{false};
   PageText<8 << 10> library_begin;
   PageText<256> library_end;
   std::atomic<int> library_exit_code{0};
 
   // How the process that simulates has ended.
-  std::atomic<bool> is_watched{false};  ///< by a parent, which tells it
+  std::atomic<bool> is_watched{false};  ///< by a parent, which reports the end
   std::atomic<int> process{0};          ///< its number
   PageText<12 << 10> last_line;         ///< what a handler of its own has found out; empty: nothing
   std::atomic<int> last_exit_code{0};
@@ -100,7 +101,8 @@ class GuestPage {
   }
   bool computes() const { return passes.load() % 2 == 1; }
 
-  /// A library is about to run its constructors or destructors; `begin` and `end` are of the line that tells its end.
+  /// A library is about to run its constructors or destructors. `begin` and `end` are the start and end of the line
+  /// that reports its end.
   void enter_library(std::string_view begin, std::string_view end, int exit_code);
   void leave_library();
 

@@ -1,4 +1,5 @@
-// What the HAL tells of those who call it and may not: apart from the guard, so that a bench may answer otherwise.
+// The HAL's messages about callers that must not call it. They are separate from the guard, so that a testbench can
+// replace them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which memory this process has, as the host's kernel tells it.
+// The memory that this process has, as the operating system reports it.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_entries = 1024;  // programs or kernels of a library
 constexpr const char* a_table = "a table of programs and kernels";
 
-/// Of this process.
+/// The memory of this process.
 class OwnMemory : public TableMemory {
  public:
   bool read(std::uint64_t address, void* to, std::size_t bytes) const override {

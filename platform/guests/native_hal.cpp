@@ -43,8 +43,8 @@ class Call {
   compute::KeptExceptions exceptions_;
 };
 
-// What a program hands over is looked at while the program has control: what the host has no memory for is the
-// program's fault then, and told so, before the platform uses it.
+// A program's data are touched while the program has control. When the machine has no memory for them, the error is
+// therefore the program's and is reported as such, before the platform uses the data.
 
 constexpr uint64_t page = 4096;
 

@@ -8,7 +8,7 @@
 
 namespace t3vp {
 
-/// What a HAL's `platform` points to.
+/// The object that a HAL's `platform` points to.
 struct NativePlatform {
   processor::CommandProcessor& processor;
   Arguments& arguments;

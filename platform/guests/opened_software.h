@@ -15,8 +15,8 @@ namespace t3vp {
 
 class OpenedSoftware {
  public:
-  /// Throws InputError about a library that cannot be opened, a program that is not there, or kernels of which one
-  /// cannot be told from another.
+  /// Throws InputError about a library that cannot be opened, a program that does not exist, or kernels with the same
+  /// name or handle.
   explicit OpenedSoftware(const RunConfiguration& configuration);
 
   /// What a GPU's command processor runs. GPUs count from 0, in the node's order.

@@ -157,7 +157,7 @@ class Watch {
     return tell(line);
   }
 
-  /// It has told its end, and may be a copy that vfork() has made.
+  /// The process has reported its end, and may be a copy that vfork() has made.
   int end_soon() {
     if (!is_over(Milliseconds(200))) kill_child();
     return told();
@@ -174,7 +174,7 @@ class Watch {
     return line.exit_code;
   }
 
-  /// Of the guest that computes, or did last.
+  /// Returns the last line for the guest that computes, or did last.
   LastLine line_of(std::string_view what) const {
     if (page_.is_library)
       return {fmt::format("{}{}{}", page_.library_begin.view(), what, page_.library_end.view()),

@@ -1,4 +1,5 @@
-// Standard output and standard error. Output that cannot be written is a failure; of standard error nobody can be told.
+// Standard output and standard error. Output that cannot be written is a failure. A failure of standard error is not
+// reported.
 #pragma once
 
 #include <string_view>

@@ -59,7 +59,7 @@ class Gpu : public sc_core::sc_module {
 
   /// Every block that has figures or a diagnosis, in the order of construction, blocks within others behind them.
   const std::vector<const Component*>& components() const { return components_; }
-  /// Who is told of every access to the GPU's registers; null: nobody. The observer outlives the GPU.
+  /// Sets the observer of every access to the GPU's registers; null means none. The observer outlives the GPU.
   void observe_registers(RegisterObserver* observer);
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;

@@ -137,7 +137,7 @@ class Explanation {
   Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources, Lines former)
       : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)), former_(std::move(former)) {}
 
-  /// Nothing that is under way elsewhere would end it.
+  /// Returns whether nothing in flight elsewhere would end the shortage.
   bool is_cause() const {
     return std::none_of(sources_.begin(), sources_.end(),
                         [this](const Source& source) { return source.waits && owes(source); });
@@ -309,8 +309,8 @@ void append_left_behind(const RunConfiguration& configuration, const Node& node,
   }
 }
 
-/// Those that could wait for another GPU's program go last: what that does when it is told may be what they wait for.
-/// But a program that waits again and again, whatever it is told, does not keep the others from it.
+/// Programs that could wait for another GPU's program go last: the next actions of the others may be what they wait
+/// for. A program that waits again and again after each notification does not keep the others from their turn.
 processor::Processor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
                                       const std::vector<std::uint32_t>& told) {
   constexpr std::uint32_t in_a_row = 16;

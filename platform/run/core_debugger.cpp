@@ -79,7 +79,7 @@ class CoreDebugger::Thread : public riscv::Follower {
   riscv::Core& core_;
   std::string name_;
   std::uint64_t looked_ = 0;
-  std::optional<debug::StopPoint> watched_;  ///< that the instruction under way meets
+  std::optional<debug::StopPoint> watched_;  ///< the stop point that the instruction in flight meets
 };
 
 CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor, Times times)
@@ -113,7 +113,7 @@ void CoreDebugger::tell_of_stranger(const std::string& what) const {
       fmt::format("t3vp: a connection to 127.0.0.1:{} {}: ignored, a debugger is waited for", port_.number(), what));
 }
 
-/// Null: nobody has come in time. Says now and then, and later more seldom, that it waits.
+/// Waits for a client. Returns null when none has come in time. Prints that it waits, less and less often.
 std::unique_ptr<debug::Connection> CoreDebugger::wait_for_client() {
   using debug::HostClock;
   const std::uint16_t port = port_.number();

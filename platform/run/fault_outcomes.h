@@ -1,4 +1,4 @@
-// What became of the injected faults.
+// The outcomes of the injected faults.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What a GPU's blocks hold and do, in words, for a driver developer at a debugger's prompt. It reads what the blocks
-// tell of themselves and changes nothing.
+// The contents and the activity of a GPU's blocks in words, for a driver developer at a debugger's prompt. It reads the
+// blocks' own diagnoses and changes nothing.
 #pragma once
 
 #include <string>

@@ -62,7 +62,7 @@ std::uint64_t HostServices::put(const void* data, std::uint64_t bytes) {
   return memory_end_ = address;
 }
 
-/// With the addresses of what it points to in the core's memory.
+/// Copies the run with the addresses that its pointers have in the core's memory, and returns the copy's address.
 std::uint64_t HostServices::put_run(const ProgramRun& run) {
   t3_run given = run.view();
   if (given.workload != nullptr) {

@@ -43,7 +43,7 @@ std::string text_of_publisher(const Gpu& gpu, const processor::PublishedBuffer& 
   return fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
 }
 
-/// As device calls access them.
+/// Returns whether the buffer is aligned as device calls require.
 bool is_aligned(const processor::PublishedBuffer& buffer) {
   const std::uint64_t bytes = bytes_of(buffer.element);
   return buffer.address % bytes == 0 && (buffer.rows <= 1 || buffer.row_stride % bytes == 0);
@@ -61,7 +61,7 @@ bool is_as_expected(double found, double expected, double tolerance) {
   return found == expected || std::abs(found - expected) <= tolerance;
 }
 
-/// Who uses some of the buffer's elements just now, in words; empty when nobody does.
+/// Returns a text that names the current user of some of the buffer's elements. It is empty when there is none.
 std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
   const auto use_of_bytes = [&gpu](std::uint64_t begin, std::uint64_t bytes) {

@@ -34,7 +34,7 @@ class Reference {
   void dump(Node& node, const std::filesystem::path& out) const;
 
  private:
-  /// What a program expects in a buffer of its GPU.
+  /// The contents that a program expects in a buffer of its GPU.
   struct Expectation {
     Gpu* gpu;
     processor::PublishedBuffer buffer;

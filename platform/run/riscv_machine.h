@@ -1,4 +1,5 @@
-// One RISC-V core with memories and nothing else, for any bare-metal program that tells its end by its symbol `tohost`.
+// One RISC-V core with memories and nothing else, for any bare-metal program that reports its end by its symbol
+// `tohost`.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +23,20 @@ struct RiscvRun {
   std::vector<MemoryRange> memories;
   std::uint64_t most_instructions = 0;  ///< those that raise exceptions included
   std::optional<double> timeout_s;      ///< of the host, waits for the debugger included
-  riscv::Observer* observer = nullptr;  ///< null: nobody
+  riscv::Observer* observer = nullptr;  ///< null: none
   debug::TcpPort* debugger = nullptr;   ///< where one is waited for; null: none
 };
 
 struct RiscvOutcome {
-  /// Why the program does not run any more: `told` when it has written to `tohost`, `unvisited` when no debugger has
-  /// come in time.
+  /// The reason for the end: `told` when the program has written to `tohost`, `unvisited` when no debugger has come in
+  /// time.
   enum class End { told, too_long, too_late, unvisited, asleep, lost, killed };
   End end = End::told;
   std::uint64_t tohost = 0;
   std::uint64_t instructions = 0;  ///< retired
   std::uint64_t pc = 0;
   std::string loss;  ///< of a hart that is lost: why, in words
-  /// It has told its result; 1 means that all is well.
+  /// Returns whether the program has reported its result; 1 means success.
   bool has_result() const { return end == End::told && tohost % 2 == 1; }
   bool has_passed() const { return has_result() && tohost == 1; }
 };

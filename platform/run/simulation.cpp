@@ -211,8 +211,8 @@ void report_errors(const Node& node, RunResult& result) {
   }
 }
 
-/// Nothing can happen any more and some firmware has not ended: says why, then sends one wait after the other back to
-/// its program, since what that does next may be what another one waits for.
+/// At a deadlock with firmware that has not ended: reports the causes. Then it returns one wait after the other to its
+/// program, since the program's next actions may be what another one waits for.
 void diagnose(Node& node, const Parts& parts, RunResult& result) {
   const std::vector<std::string> lines = diagnosis(parts.configuration, node);
   if (parts.debugger != nullptr)

@@ -69,7 +69,7 @@ struct Fabric {
   std::vector<LinkPlacement> links;  ///< one for each port, GPU after GPU, then switch after switch
 };
 
-/// What one GPU stands for.
+/// The ring or torus that one GPU represents.
 struct Mirrored {
   TileGrid chunks;                   ///< of a ring: what it sends comes back to it, as the next chunk's of this output
   std::vector<std::uint32_t> torus;  ///< its dimensions; empty: it is a ring

@@ -71,7 +71,7 @@ class Nodes {
     return i < count_ ? i * size_ + plane : whole_.gpus + switches_before + i - count_;
   }
 
-  /// Of packets that leave the node by its first GPU.
+  /// Returns the hop of packets that leave the node by its first GPU.
   Hop outwards(std::uint32_t i) const {
     Hop hop = inside_.elements[i].route[0];
     hop.channel = static_cast<std::uint8_t>(hop.channel + inside_.channels());

@@ -30,7 +30,7 @@ struct Network {
   std::uint32_t channels() const;
 };
 
-/// Of the tier's kind.
+/// Returns the network of the tier's kind.
 Network network_of(const LinkTier& tier, std::uint32_t gpus);
 
 }  // namespace t3vp

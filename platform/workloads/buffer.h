@@ -20,9 +20,9 @@ struct Buffer {
 
   /// One row of values.
   using Row = std::function<std::vector<double>(std::uint32_t row)>;
-  Row fill = {};  ///< what it holds before the program begins; empty: anything, which is no number
-  Row expected =
-      {};  ///< what it has to hold when the run is over, as the element type holds it; empty: nobody checks it
+  Row fill = {};      ///< what it holds before the program begins; empty: anything, which is no number
+  Row expected = {};  ///< the values expected at the end of the run, as the element type holds them; empty: the buffer
+                      ///< is not checked
   Row tolerance = {};  ///< by which an element may differ; empty: by nothing
   /// Whether the GPU has this element in the end; empty: it has all.
   std::function<bool(std::uint32_t row, std::uint32_t column)> is_owned = {};

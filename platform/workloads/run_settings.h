@@ -45,7 +45,7 @@ struct Faults {
     std::uint32_t gpu;  ///< whose NIC sends them
     std::uint64_t count;
   };
-  std::optional<std::uint32_t> dma_map_updates;  ///< that the programs tell dma_map to expect
+  std::optional<std::uint32_t> dma_map_updates;  ///< that the programs pass to dma_map as expected
   std::optional<LoseUpdates> lose_updates;
   std::optional<FlipBit> flip_bit;
   std::optional<std::uint32_t> wrong_rounding;  ///< GPU

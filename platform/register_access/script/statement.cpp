@@ -88,7 +88,7 @@ class Parser {
       throw ScriptError(line_.last_column(), std::string(found), fmt::format("gpu0 to gpu{}", machine_.gpus - 1));
   }
 
-  /// Behind the name of a GPU's memory.
+  /// Parses the span that follows the name of a GPU's memory.
   MemorySpan span(std::string_view gpu) {
     MemorySpan span;
     const std::optional<std::uint64_t> number =
@@ -227,7 +227,7 @@ class Parser {
     line_.reject_next("==, !=, <, <=, > or >=");
   }
 
-  /// As it stands in the register, or in the field.
+  /// Parses a value as it is in the register or in the field.
   std::uint64_t value(const RegisterPlace& place) {
     const std::string_view text = line_.word();
     try {
@@ -258,7 +258,7 @@ class Parser {
   }
   static bool is_read_only(Access access) { return access == Access::ro || access == Access::rc; }
 
-  /// Behind the brace that begins them.
+  /// Parses the fields that follow their opening brace.
   std::uint64_t fields(RegisterPlace place) {
     std::uint64_t all = 0, known = 0;
     do {

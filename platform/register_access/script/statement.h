@@ -1,4 +1,4 @@
-// What a script of register accesses says, one statement a line.
+// The statements of a register script, one a line.
 //
 //   gpu0.dma.rows = 64                                     writes a register
 //   gpu0.dma.command = {action = add, operation = update}  and its fields, the others being 0
@@ -15,8 +15,8 @@
 //   expect gpu1.memory[0, 64] == gpu0.memory[0x1000, 64]   the same bytes
 //   read gpu0.memory[0x1000, 64] u16                       shows them
 //
-// `#` begins a comment. Numbers are decimal or hexadecimal behind 0x. What can make no difference is a mistake: a
-// comparison that always or never holds, elements that the bytes are no multiple of.
+// `#` begins a comment. Numbers are decimal or hexadecimal behind 0x. A statement without any effect is an error, such
+// as a comparison that always or never holds. So is a number of bytes that is no multiple of the element.
 #pragma once
 
 #include <cstdint>

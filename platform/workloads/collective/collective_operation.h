@@ -27,7 +27,7 @@ class CollectiveData {
   Chunk chunk(std::uint32_t owner) const;
 
   float value(std::uint32_t gpu, std::uint64_t index) const;
-  /// Of all GPUs' elements of this index.
+  /// Returns the sum of all GPUs' elements of this index.
   float sum(std::uint64_t index) const;
   /// A GPU's buffer with those elements alone; the others are not a number.
   std::vector<float> taken(std::uint32_t gpu, const Chunk& elements) const;

@@ -24,7 +24,7 @@ static uint32_t rounds_of(const struct t3_collective* c) {
 
 static bool goes_by_rings(const struct t3_collective* c) { return c->algorithm == T3_TORUS_RINGS; }
 
-/* Of each workgroup. */
+/* Returns the counters that each workgroup uses. */
 static uint32_t all_counters(const struct t3_collective* c) {
   return goes_by_rings(c) ? t3_torus_dimensions(c->dimensions) : T3_FLAT_KERNELS * rounds_of(c);
 }

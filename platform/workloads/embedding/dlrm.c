@@ -1,11 +1,11 @@
 /* A training pass of a recommendation model, in the order of ASTRA-sim's graph of it (GPU-initiated overlap, section
- * 4.1): the tables' all-to-all is under way beside the bottom perceptron and awaited before the interaction; backwards
- * the all-reduce of each bucket of gradients, and the all-to-all of the tables' gradients, are under way beside what is
- * computed in front of them, and awaited where they are needed.
+ * 4.1). The tables' all-to-all overlaps with the bottom perceptron; the interaction waits for it. In the backward pass
+ * the all-reduce of each bucket of gradients, and the all-to-all of the tables' gradients, overlap with the computation
+ * before them. The steps that need their results wait for them.
  *
- * Three queues: what is computed, all-to-alls, and all-reduces. The interaction takes all that has been pooled and
- * gives as much, in one pass over memory, whose gradient is what it has given: the tables learn as if half the sum of
- * its squares were to become small. */
+ * There are three queues: for computation, for all-to-alls, and for all-reduces. The interaction reads all pooled rows
+ * and writes as much, in one pass over memory. Its gradient is its own output: the tables learn as if the loss were
+ * half the sum of its squares. */
 #include "workloads/embedding/dlrm_layout.h"
 
 #include <stddef.h>
@@ -38,7 +38,7 @@ static uint32_t bucket_layers(const struct pass* p) {
   return t3_dlrm_bucket_layers(&p->dlrm, p->embedding.element, t3_gpus(p->gpu));
 }
 
-/* Of each workgroup. */
+/* Returns the counters that each workgroup uses. */
 static uint32_t counters_of(const struct pass* p) {
   return EXCHANGE_COUNTERS + t3_all_reduce_counters(p->dlrm.dimensions);
 }

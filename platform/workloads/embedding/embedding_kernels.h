@@ -39,7 +39,7 @@ struct t3_exchange_route {
 enum t3_status t3_queue_exchange(struct t3_context* gpu, const struct t3_embedding* e,
                                  const struct t3_exchange_route* route);
 
-/* Of the backward pass. */
+/* The buffers of the backward pass. */
 struct t3_update_buffers {
   uint64_t gradients;        /* of all that this GPU has pooled */
   uint64_t ready, arguments; /* of a persistent kernel: a flag for each sample */

@@ -74,7 +74,7 @@ static inline uint64_t t3_embedding_row_bytes(const struct t3_embedding* e) {
   return UINT64_C(1) * e->dimension * t3_element_bytes(e->element);
 }
 
-/* What a GPU pools of a sample. */
+/* Returns the bytes that a GPU pools of a sample. */
 static inline uint64_t t3_embedding_sample_bytes(const struct t3_embedding* e) {
   return e->tables_per_gpu * t3_embedding_row_bytes(e);
 }
@@ -89,7 +89,7 @@ static inline uint64_t t3_embedding_index_bytes(const struct t3_embedding* e) {
   return UINT64_C(1) * e->tables_per_gpu * e->global_batch * e->pooling * T3_POOLING_INDEX_BYTES;
 }
 
-/* Where the bags' numbers begin, by table and sample. */
+/* Returns the bytes of the bag offsets: the start of each bag in the index list, by table and sample. */
 static inline uint64_t t3_embedding_offset_bytes(const struct t3_embedding* e) {
   return UINT64_C(1) * e->tables_per_gpu * e->global_batch * T3_POOLING_INDEX_BYTES;
 }

@@ -38,7 +38,7 @@ class UpdatedTables {
 
 }  // namespace
 
-/// What a training pass has beside its tables, their results and what tells of these.
+/// Adds the buffers of a training pass that are neither tables nor their results or flags.
 void EmbeddingWorkload::add_pass(const RunSettings& settings, std::vector<Buffer>& buffers) const {
   const t3_embedding& e = embedding_;
   const t3_dlrm& d = *dlrm_;

@@ -26,7 +26,7 @@ static uint64_t bytes_for(const struct t3_context* gpu, const struct t3_host_sen
   return t3_embedding_samples(sends->embedding, peer, t3_gpus(gpu)) * t3_embedding_sample_bytes(sends->embedding);
 }
 
-/* The last piece tells the peer that all are there. */
+/* The last piece notifies the peer that all pieces have arrived. */
 static enum t3_status post(struct t3_context* gpu, struct t3_host_sends* sends, uint32_t peer) {
   const uint64_t bytes = bytes_for(gpu, sends, peer), row = t3_embedding_sample_bytes(sends->embedding);
   const uint64_t from = sends->pooled + t3_flat_chunk_begin(sends->embedding->global_batch, peer, t3_gpus(gpu)) * row;

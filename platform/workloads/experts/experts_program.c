@@ -1,4 +1,4 @@
-/* The product of experts on each GPU and the all-to-all of its rows to the tokens' owners: one kernel after the other,
+/* The expert GEMM (MoE) on each GPU and the all-to-all of its rows to the tokens' owners: one kernel after the other,
  * or in one. */
 #include "workloads/experts/experts_layout.h"
 

@@ -12,7 +12,7 @@ static struct t3_chunk own_chunk(const struct t3_context* gpu, const struct t3_o
   return t3_chunk_of(out, t3_gpu(gpu), t3_gpus(gpu));
 }
 
-/* Where the stores of this GPU's GEMM and the updates that arrive from the next GPU go (T3 Figures 7 and 12). */
+/* Maps the stores of this GPU's GEMM and the updates that arrive from the next GPU (T3 Figures 7 and 12). */
 static enum t3_status map_ring(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma) {
   const uint32_t steps = t3_gpus(gpu);
   const uint64_t peer_out = t3_peer_address(&out->matrix, t3_ring_previous(gpu));
@@ -115,8 +115,8 @@ static bool gathers(const struct t3_gemm_workload* w) {
          (is_of_nodes(w) && !w->by_nic);
 }
 
-/* Tiles for all owners take turns, each GPU's beginning with another one, so that none has to take from all at once
- * while the links to others rest. */
+/* Tiles go round-robin over their owners. Each GPU starts with another owner, so that no GPU receives from all at once
+ * while other links are idle. */
 static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t3_gemm_workload* w,
                                           const struct t3_operands* t) {
   struct t3_gemm_options options = t3_gemm_options_of(w);

@@ -119,7 +119,7 @@ LowerBounds LayerWorkload::lower_bounds(const RunSettings&, std::uint32_t, const
   return bounds;
 }
 
-/// The reference keeps the contents of all tensors besides.
+/// The reference also keeps the contents of all tensors.
 HostNeed LayerWorkload::host_need(const RunSettings&) const {
   constexpr double element_bytes = 2, reference_bytes = 8;
   HostNeed need;

@@ -30,7 +30,7 @@ class LinkDemand {
   virtual ~LinkDemand() = default;
   /// Bytes that enter the part from other GPUs at least, whatever the algorithm.
   virtual double entering(const ChunkBytes&, const GpuPart&) const { return 0; }
-  /// How many links that leave GPUs lie on the route from one GPU to another.
+  /// Returns the number of links that leave GPUs on the route from one GPU to another.
   using Hops = std::function<std::uint32_t(std::uint32_t from, std::uint32_t to)>;
   /// Bytes that all links which leave GPUs carry together at least.
   virtual double carried(const ChunkBytes&, const Hops&) const { return 0; }

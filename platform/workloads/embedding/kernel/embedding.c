@@ -1,5 +1,5 @@
-/* Embedding pooling as PyTorch launches it: a kernel for each table, whose workgroups take samples in turn. Results go
- * to this GPU's buffer, or, zero-copy, to their owners' (GPU-initiated overlap, section 3.3). */
+/* Embedding pooling as PyTorch launches it: a kernel for each table, whose workgroups take samples round-robin. Results
+ * go to this GPU's buffer, or, zero-copy, to their owners' (GPU-initiated overlap, section 3.3). */
 #include "t3/arguments/embedding.h"
 #include "pooling.h"
 #include "t3/address.h"
@@ -28,7 +28,7 @@ static void run(struct t3_wave* wave) {
   t3_fence(wave);
 }
 
-/* Where results go. */
+/* Returns the buffer that results are written to. */
 static struct t3_matrices written_of(const struct t3_embedding_arguments* p) {
   const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_embedding* e = &pooling.embedding;

@@ -13,7 +13,7 @@ struct t3_pooling {
   uint32_t gpu;
 };
 
-/* Of any kernel's arguments, which name these things alike. */
+/* The pooling of any kernel's arguments. All kernels give these arguments the same names. */
 #define T3_POOLING_OF(p)                                                       \
   ((struct t3_pooling){.embedding = {.global_batch = (p)->global_batch,        \
                                      .tables_per_gpu = (p)->tables_per_gpu,    \

@@ -12,7 +12,7 @@ struct t3_product_by_slices {
   uint64_t matrix, vector;
 };
 
-/* Tiles of a workgroup: sums, what is added to them at a time, pieces of the matrix and the vector under way. */
+/* Tiles of a workgroup: sums, what is added to them at a time, pieces of the matrix and the vector in flight. */
 enum { T3_SLICE_SUMS, T3_SLICE_FIRST_ADDEND, T3_SLICE_ADDENDS = 4 };
 enum { T3_SLICE_FIRST_PIECE = T3_SLICE_FIRST_ADDEND + T3_SLICE_ADDENDS };
 static inline uint32_t t3_slice_tiles(const struct t3_device* device) {
