@@ -1,4 +1,4 @@
-// Where the names of a picture's points stand.
+// Places the names of a picture's points.
 #pragma once
 
 #include <string>

@@ -65,7 +65,7 @@ struct Bounds {
   double compute_quantized_ns = 0;  ///< of whole tiles in whole waves
 };
 
-/// What became of an injected fault.
+/// The outcome of an injected fault.
 struct FaultOutcome {
   std::string name;
   bool struck = false;
@@ -73,7 +73,7 @@ struct FaultOutcome {
   std::string recovery = {};  ///< how the hardware has made up for it; empty where it has not
 };
 
-/// What an operation of a layer took.
+/// The metrics of an operation of a layer.
 struct OperationFigures {
   std::string name, part;
   double time_ns = 0;

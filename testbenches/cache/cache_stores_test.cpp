@@ -193,7 +193,7 @@ TEST_CASE("a peer's write to a line under way does not keep its loads from finis
   bench.compute.load(0, line);
   bench.settle();
   REQUIRE(bench.compute.all_answered_well());
-  REQUIRE(bench.log_of(CacheBench::fills).size() == 2);  // what the peer wrote is read anew
+  REQUIRE(bench.log_of(CacheBench::fills).size() == 2);  // what the peer wrote is read again
 }
 
 TEST_CASE("a peer's load drops nothing") {
@@ -274,7 +274,7 @@ TEST_CASE("every dirty sector is written back once, in its line's class, or over
       stored(address, second_line);
     requester.send(transaction);
     if (operation == Operation::store) stored(second_line, end);
-    if (what >= 8 || below(4) == 0) bench.wait(below(3) * 200'000);  // also loads that meet fills under way
+    if (what >= 8 || below(4) == 0) bench.wait(below(3) * 200'000);  // also loads that meet fills in flight
     if (what >= 8) bench.settle();
     if (below(2000) == 0) bench.flush();
   }

@@ -10,14 +10,14 @@ using nlohmann::json;
 
 namespace {
 
-/// By check and by replay.
+/// Requires that check and replay refuse the memory file.
 void require_no_memory(const ValidFiles& files, const std::string& where) {
   const std::string memory = files / "memory.json", trace = files.write("one.trace", std::string(16, '\0'));
   require_refusal(run_program({"check", memory}), where);
   require_refusal(run_program({"replay", trace, "--memory", memory, "--out", files / "results"}), where);
 }
 
-/// What check says of a file that run refuses.
+/// Requires that check and run refuse a file with the same message.
 void require_same(const Outcome& check, const Outcome& run) {
   CHECK(check.exit_code == run.exit_code);
   CHECK(check.out == run.out);

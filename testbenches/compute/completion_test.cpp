@@ -1,4 +1,4 @@
-// What the kernel queue tells about packets that have ended.
+// The kernel queue's reports of packets that have ended.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,4 +1,4 @@
-// What the compute units report about themselves, in the units that they say.
+// The statistics of the compute units, in their units.
 #include <map>
 
 #include "data_path/register_values.h"

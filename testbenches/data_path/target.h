@@ -1,4 +1,5 @@
-// Takes accesses of the data path, keeps what arrived and when, and answers after a while or not before it is told.
+// Takes accesses of the data path and records what arrived and when. It responds after a delay, or when the test lets
+// it.
 #pragma once
 
 #include <cstdint>

@@ -189,7 +189,7 @@ static void changed_counters(struct stage* s) { change_counters_of(s, 0); }
 
 static void changed_counters_of_its_neighbour(struct stage* s) { change_counters_of(s, t3_gpus(&s->gpu) - 1); }
 
-/* Nothing is in step afterwards; all start anew. */
+/* Nothing is in step afterwards; all start again. */
 static void start_anew(struct stage* s) {
   tell_errors(s);
   s->hal->wait_ns(s->hal->platform, 100000);

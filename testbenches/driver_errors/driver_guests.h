@@ -1,5 +1,5 @@
-/* Programs that do something wrong on GPU 0 of two, tell what the driver answered, and then do the whole job rightly.
- */
+/* Programs that make a mistake on GPU 0 of two, report the driver's status, and then do the whole job correctly.
+ * */
 #ifndef T3_TEST_DRIVER_GUESTS_H
 #define T3_TEST_DRIVER_GUESTS_H
 
@@ -51,7 +51,7 @@ t3_program guest_nameless_on_maps;
 t3_program guest_disagreeing_engines;
 /* For all GPUs: ring kernels of which GPU 0's are others. */
 t3_program guest_disagreeing_rings;
-/* For all GPUs: ring counters changed by hand, stores of a ring kernel that the next GPU refuses. */
+/* For all GPUs: ring counters changed explicitly, stores of a ring kernel that the next GPU refuses. */
 t3_program guest_changed_counters;
 t3_program guest_changed_counters_of_its_neighbour;
 t3_program guest_refused_ring_stores;
@@ -66,9 +66,9 @@ t3_program guest_gemm_outside_memory;
 t3_program guest_updates_switched_off;
 /* Waits once for many kernels of which some are refused. */
 t3_program guest_mixed_kernels;
-/* Clears the kernel queue's interrupt by hand behind kernels that fail. */
+/* Clears the kernel queue's interrupt explicitly after kernels that fail. */
 t3_program guest_that_clears_failures;
-/* Announces packets by hand that fail. */
+/* Announces packets itself that fail. */
 t3_program guest_with_packets_by_hand;
 /* Limits that policies do not have, arguments without room, a ring kernel without workgroups. */
 t3_program guest_with_wrong_parameters;
@@ -99,10 +99,10 @@ t3_program guest_that_opens_in_handlers;
 t3_program guest_that_sets_stale_handlers;
 t3_program guest_that_waits_behind_a_reset;
 t3_program guest_that_waits_in_a_wait;
-/* For all GPUs: GPU 0 is reset in a ring kernel or in a barrier, and begins anew. */
+/* For all GPUs: GPU 0 is reset in a ring kernel or in a barrier, and starts again. */
 t3_program guest_with_earlier_lives;
 t3_program guest_with_an_earlier_barrier;
-/* For all GPUs: reset with stores, updates, fills and write-backs under way, all at once or one alone. */
+/* For all GPUs: reset with stores, updates, fills and write-backs in flight, all at once or one alone. */
 t3_program guest_with_stores_under_way;
 t3_program guest_with_a_reset_neighbour;
 /* The right job, twice. */
@@ -111,7 +111,7 @@ t3_program guest_unknown_phases;
 
 /* Waits that end before what they wait for, on GPU 0; the others come late. */
 t3_program guest_short_of_time;
-/* Waits on the DMA engine's line after a fill that it has not waited for, and clears a fill's interrupt by hand. */
+/* Waits on the DMA engine's line after a fill that it has not waited for, and clears a fill's interrupt explicitly. */
 t3_program guest_that_waits_after_a_fill;
 
 /* Handlers of kernels, transfers and flushes that call the driver while it waits; of a transfer that its peer refuses.
@@ -120,7 +120,7 @@ t3_program guest_with_handlers;
 t3_program guest_with_a_failing_transfer;
 /* Every call behind a kernel that has failed. */
 t3_program guest_behind_a_failure;
-/* Tells others of memory writes before they are ordered. */
+/* Notifies others of memory writes before they are ordered. */
 t3_program guest_out_of_order;
 
 /* Operands that an operation does not take, fills of parts of matrices, and what the driver keeps for itself. */
@@ -133,9 +133,10 @@ t3_program guest_freed_memory;
 
 /* The sequential job without the flush at its end. */
 t3_program guest_without_flush;
-/* Multiplies, changes an operand, multiplies again, and does the same with a flush in between; tells what it finds. */
+/* Multiplies, changes an operand, multiplies again, and does the same with a flush in between. It reports what it
+ * finds. */
 t3_program guest_stale_operand;
-/* Stores an output in the cache, updates it, reads it, updates it again; tells what it finds. */
+/* Stores an output in the cache, updates it, reads it, updates it again. It reports what it finds. */
 t3_program guest_that_updates_what_is_cached;
 
 t3_program guest_register_misuse;

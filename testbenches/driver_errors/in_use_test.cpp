@@ -1,4 +1,4 @@
-// Nobody gets memory that somebody else is at: operands of a kernel that runs, staging, mapped outputs, packets.
+// Memory in use is not given out: operands of a kernel that runs, staging, mapped outputs, packets.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

@@ -1,4 +1,4 @@
-// What a debugger's `monitor` shows of a run under way.
+// The texts that a debugger's `monitor` shows during a run.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

@@ -14,7 +14,7 @@ namespace t3vp::test::shmem_runs {
 
 inline constexpr std::uint64_t piece = 1 << 16;  // of the heap, for each purpose
 
-/// What the kernel is told.
+/// The arguments of the kernel.
 struct Arguments {
   std::uint64_t table, table_bytes, source, target, flags;
   std::uint32_t gpu, gpus, workgroups, contexts;
@@ -27,7 +27,7 @@ struct Program {
   t3_shmem_heap heap;
 };
 
-/// What a case is about: a wave of the kernel, and what host and kernel do beside.
+/// A case: a wave of the kernel, and the further actions of host and kernel.
 struct Case {
   void (*run)(t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) = nullptr;
   std::uint32_t workgroups = 1, contexts = 1, entries = 16;
@@ -45,7 +45,7 @@ extern std::array<t3_status, most_gpus> opened, ended, closed;
 extern std::array<std::uint64_t, most_gpus> kernel_ns;
 extern std::array<std::vector<std::string>, most_gpus> logged_lines;
 
-/// Of a GPU's source.
+/// Returns byte i of a GPU's source.
 unsigned char pattern(std::uint64_t gpu, std::uint64_t i);
 
 /// On two GPUs unless the settings say otherwise.

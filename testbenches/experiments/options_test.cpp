@@ -1,4 +1,4 @@
-// What the command line changes of an experiment.
+// The changes of an experiment by the command line.
 #include <catch2/catch.hpp>
 
 #include "command_line/refusals.h"

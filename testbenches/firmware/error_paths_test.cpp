@@ -88,7 +88,7 @@ TEST_CASE("a refused kernel is told by the wait") {
   driver.mock.refuse_kernel(T3_BAD_PACKET);
   REQUIRE(driver.gemm() == T3_OK);
   REQUIRE(t3_wait_kernels(&driver.context) == T3_BAD_PACKET);
-  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);  // it has been told once
+  REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);  // it has been reported once
   driver.require_alive();
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("waits end at their timeout and go on where they were") {
     CHECK(t3_barrier(context) == T3_TIMEOUT);
     CHECK(t3_barrier(context) == T3_TIMEOUT);
     const std::vector<std::string> journal = driver.mock.take_journal();
-    CHECK(std::count(journal.begin(), journal.end(), "signal gpu 0") == 1);  // told once
+    CHECK(std::count(journal.begin(), journal.end(), "signal gpu 0") == 1);  // reported once
     CHECK(t3_close(context) == T3_BUSY);
     driver.mock.hang(false);
     REQUIRE(t3_set_timeout(context, T3_FOREVER) == T3_OK);

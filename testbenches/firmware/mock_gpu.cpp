@@ -51,7 +51,7 @@ std::string kernel_line(const QueuedKernel& packet) {
                      a.near_memory != 0 ? " near memory" : "");
 }
 
-/// Where the queue's element of an array of registers lies.
+/// Returns the offset of the queue's element in an array of registers.
 std::uint32_t of_queue(std::uint32_t offset, std::uint32_t queue) {
   return offset + queue * T3_KERNEL_QUEUE_BASE_STRIDE;
 }

@@ -1,4 +1,4 @@
-// Runs a fuzz target: by libFuzzer, or once on each file of the folders that it is told.
+// Runs a fuzz target: by libFuzzer, or once on each file of the given folders.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -27,7 +27,7 @@ struct Meeting {
   }
 };
 
-/// Of queue pair 0.
+/// The doorbell of queue pair 0.
 constexpr std::uint64_t doorbell = address_map::block_base(address_map::Block::nic) + registers::Nic::doorbell_offset;
 
 constexpr std::uint64_t at_b(std::uint64_t local) { return address_map::on_gpu(1, local); }

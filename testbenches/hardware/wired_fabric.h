@@ -46,7 +46,7 @@ class WiredFabric {
   std::vector<std::size_t> sent_;  ///< links so far of each GPU, then of each switch
 };
 
-/// Of the GPUs' ports.
+/// Returns the GPUs' ports.
 template <typename Gpu>
 std::vector<interconnect::FabricPort*> ports_of(const std::vector<std::unique_ptr<Gpu>>& gpus) {
   std::vector<interconnect::FabricPort*> ports;

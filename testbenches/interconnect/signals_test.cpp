@@ -204,7 +204,7 @@ TEST_CASE("a ring kernel's wait is refused when something else than its neighbou
   bench.registers.set("value", 0, 4);
   bench.signal(4);
   refused(4, 2, "found 1 after");
-  // A reset begins anew; barriers and firmware wait for everything.
+  // A reset starts again; barriers and firmware wait for everything.
   bench.settle();
   bench.signals.registers.reset();
   bench.signal(5);

@@ -141,14 +141,14 @@ TEST_CASE("a load is answered when the last of its data is there, whichever chan
     const DataAnswer answer = bench.load(address, {1, bytes, 0});
     return answer.at - answer.arrival;
   };
-  // Rows that nobody has opened; the second load goes on with a column of the other channel, which is there sooner.
+  // Rows that are not open. The second load continues with a column of the other channel, which is there sooner.
   const Picoseconds eight_columns = time_of(1 << 20, 256), nine_columns = time_of(2 << 20, 256 + 32);
   REQUIRE(nine_columns >= eight_columns);
 }
 
 namespace {
 
-/// Reads in sequence and compares with the peak that the controller tells.
+/// Reads in sequence and compares with the peak that the controller reports.
 void check_peak(const MemoryParameters& parameters, double peak) {
   MemoryBench bench(parameters);
   const std::uint32_t piece = 4096;

@@ -54,7 +54,7 @@ struct Sums {
     bench.a.registers.set("consumed", bench.a.registers.element("produced", 0));
     return done[0];
   }
-  /// Sends `bytes` from and to 64 bytes behind the begin of the data, and compares the whole memory.
+  /// Sends `bytes` from and to 64 bytes behind the start of the data, and compares the whole memory.
   void require_sum(const t3_nic_tile& tile, std::uint32_t bytes) {
     std::vector<unsigned char> expected = bench.b.bytes;
     add_rows(expected, Side::data + 64, bench.a.bytes, Side::data + 64, tile, bytes);

@@ -37,7 +37,7 @@ struct Traffic {
     return Side::data + (2 * queue + (of_a ? 0 : 1)) * area;
   }
   static std::uint64_t results(std::uint32_t queue) { return Side::data + (2 * queues + queue) * area; }
-  static constexpr std::uint64_t source = Side::data + 3 * queues * area;  ///< which nobody writes to
+  static constexpr std::uint64_t source = Side::data + 3 * queues * area;  ///< which is never written
 
   void post(std::uint32_t queue, bool of_a) {
     Side &here = of_a ? bench.a : bench.b, &there = of_a ? bench.b : bench.a;

@@ -42,7 +42,7 @@ struct Sink : sc_core::sc_module {
   unsigned debug_accesses = 0;
   bool reaches_everything = false;
   std::uint64_t capacity = address_map::hbm_limit;         ///< of each memory that it reaches
-  bool at_once = false;                                    ///< answers within the request call
+  bool at_once = false;                                    ///< responds within the request call
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  ///< of its answers
 
   explicit Sink(const sc_core::sc_module_name& name) : sc_module(name) { socket.on_debug(&Sink::debug); }

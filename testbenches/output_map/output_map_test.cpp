@@ -64,7 +64,7 @@ TEST_CASE("mapped stores are posted while there is room, then in the order of th
   REQUIRE(bench.compute.taken == sent);
   REQUIRE(bench.remote.received.size() == 4);
   for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(bench.remote.received[i]->get_address() == peer_tile(4, i));
-  REQUIRE(bench.remote.delay == 777);  // it had been under way
+  REQUIRE(bench.remote.delay == 777);  // it had been in flight
   REQUIRE(bench.remote.received[3]->get_data_ptr()[0] == 3);
   REQUIRE(bench.compute.answered.empty());
 }

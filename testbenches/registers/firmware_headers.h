@@ -1,4 +1,4 @@
-/* What firmware computes from the generated headers. */
+/* Values that firmware computes from the generated headers. */
 #ifndef FIRMWARE_HEADERS_H
 #define FIRMWARE_HEADERS_H
 

@@ -1,4 +1,4 @@
-/* What the guests' sources share. */
+/* Declarations that the guests' sources share. */
 #ifndef GUESTS_H
 #define GUESTS_H
 

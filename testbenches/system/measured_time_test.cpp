@@ -95,7 +95,7 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
     until(5'000);
     send_packet(processor, 2);  // before the total
     until(15'000);
-    if (first) send_packet(processor, 2);  // under way as it begins
+    if (first) send_packet(processor, 2);  // in flight as it begins
     until(first ? 20'000 : 40'000);
     if (!first) {
       until(41'000);
@@ -108,7 +108,7 @@ TEST_CASE("a link's figures are the packets that begin and end within the total,
     until(70'000);
     send_packet(processor, 2);  // after GPU 1's end, before the last one's
     until(95'000);
-    if (first) send_packet(processor, 2);  // still under way as it ends
+    if (first) send_packet(processor, 2);  // still in flight as it ends
     until(100'000);
     if (first) processor.end("total");
     until(150'000);

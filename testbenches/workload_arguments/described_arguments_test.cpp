@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// As the loader resolves it.
+/// Returns the workload as the loader resolves it.
 json resolved(const json& workload) {
   const json run = {{"system", T3VP_SOURCE_DIR "/configs/systems/small-4.json"}, {"gpus", 4}, {"workload", workload}};
   return load_run({"run.json", "", run, {}}, {}).resolved.at("workload");
