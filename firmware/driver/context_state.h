@@ -1,4 +1,4 @@
-/* How the driver uses what a GPU has a fixed number of. */
+/* The driver's use of resources that a GPU has a fixed number of. */
 #ifndef T3_DRIVER_CONTEXT_STATE_H
 #define T3_DRIVER_CONTEXT_STATE_H
 
@@ -62,7 +62,7 @@ struct t3_queue_state {
   uint64_t looked_at;                   /* kernels that had ended then */
 };
 
-/* What a struct t3_context holds. Its memory is the caller's, of another type. */
+/* The contents of a struct t3_context. Its memory is the caller's, of another type. */
 struct __attribute__((may_alias)) t3_state {
   uint64_t magic;                  /* what an open one begins with */
   const struct t3_context* itself; /* a copy is none */

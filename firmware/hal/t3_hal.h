@@ -1,5 +1,5 @@
-/* What the driver needs from the processor it runs on. All waiting goes through here, because only the platform can let
- * time pass. Calls that return a status return the status of the bus's response.
+/* The hardware abstraction layer: the driver's interface to its processor. All waits go through it, because only the
+ * platform can let time pass. Calls that return a status return the status of the bus's response.
  *
  * Order. Register accesses of one GPU take effect in the order of the calls, a read before its call returns; so a
  * register that is read after a write shows what the write has done. Writes to another GPU's registers are posted: they

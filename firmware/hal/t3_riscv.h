@@ -1,4 +1,4 @@
-/* What firmware on a RISC-V core that has a main() of its own begins with. */
+/* The start-up calls of firmware on a RISC-V core that has a main() of its own. */
 #ifndef T3_RISCV_H
 #define T3_RISCV_H
 

@@ -1,4 +1,4 @@
-/* How the GPUs of a collective operation send to each other, and where they find results. */
+/* The algorithms of collective operations, and the buffers of their results. */
 #ifndef T3_COLLECTIVE_ALGORITHM_H
 #define T3_COLLECTIVE_ALGORITHM_H
 

@@ -14,7 +14,8 @@ struct t3_places {
   uint32_t gpus_per_row; /* 0: there are no rows; else it divides gpus */
 };
 
-/* How far behind this GPU the other one of this number is, 1 to gpus - 1, by columns and rows where there are rows. */
+/* Returns the distance from this GPU to the one of this number, 1 to gpus - 1. With rows it is counted by columns and
+ * rows. */
 static inline uint32_t t3_distance_of(const struct t3_places* p, uint32_t number) {
   if (p->gpus_per_row == 0) return number;
   return number % 2 == 1 ? (number + 1) / 2 : p->gpus - number / 2;
@@ -28,7 +29,7 @@ static inline uint32_t t3_far_behind(const struct t3_places* p, uint32_t gpu, ui
   return (gpu % row + distance % row) % row + (gpu / row + distance / row) % rows * row;
 }
 
-/* How far behind that GPU this one is. */
+/* Returns the distance back: from the GPU at `distance` to this one. */
 static inline uint32_t t3_distance_back(const struct t3_places* p, uint32_t distance) {
   const uint32_t row = p->gpus_per_row;
   if (row == 0) return p->gpus - distance;

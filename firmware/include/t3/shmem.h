@@ -40,9 +40,9 @@ enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options
  * another piece, as above. */
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address);
-/* When no kernel uses it any more, on any GPU. Waits until all has ended that kernels have posted. If something has
- * ended with an error, which a kernel that has not called t3_shmem_quiet has not seen, everything is closed all the
- * same, and the code is t3_nic_status of the first such syndrome. */
+/* Closes the heap. To be called when no kernel on any GPU uses it any more. Waits until all posted messages have ended.
+ * Everything is closed even if a message has ended with an error that no t3_shmem_quiet has reported. The code is then
+ * t3_nic_status of the first such syndrome. */
 enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_heap* heap);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ extern "C" {
 
 enum { T3_SHMEM_DEVICE_GPUS_MAX = 16 };
 
-/* What a wave knows of a context: in local memory, where all waves of a workgroup may use it, or on the stack. */
+/* A wave's handle of a context. It is in local memory, where all waves of a workgroup may use it, or on the stack. */
 struct t3_shmem_ctx {
   struct t3_shmem_table table;
   uint32_t context;
@@ -44,7 +44,7 @@ uint64_t t3_shmem_ptr(const struct t3_shmem_ctx* shmem, uint64_t dest, uint32_t 
 /* Writes `bytes` bytes of this GPU's heap at `source` to `dest` on GPU `pe`. */
 enum t3_status t3_shmem_putmem_nbi(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest,
                                    uint64_t source, uint64_t bytes, uint32_t pe);
-/* The same, and behind it the 8 bytes `signal` at `sig_addr` there. */
+/* Does the same, and then writes the 8 bytes `signal` at `sig_addr` there. */
 enum t3_status t3_shmem_putmem_signal_nbi(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest,
                                           uint64_t source, uint64_t bytes, uint64_t sig_addr, uint64_t signal,
                                           uint32_t pe);

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* As many as the ring has GPUs, for a schedule. */
+/* Returns the number of steps: as many as the ring has GPUs. */
 uint32_t t3_ring_steps(const struct t3_steps* steps);
 /* The GPU that this one sends to. */
 uint32_t t3_previous_gpu(const struct t3_steps* steps);

@@ -20,7 +20,7 @@ enum { T3_COLLECTIVE_PIECES_MAX = 1024 };
 struct t3_operation;
 struct t3_schedule;
 
-/* What it costs to cut a transfer into pieces, each of which is handed on by itself. */
+/* The cost of cutting a transfer into pieces, each of which is forwarded separately. */
 struct t3_handing_on {
   uint64_t block_bytes; /* the least that is worth it */
   uint64_t bytes;       /* that a link carries in the time that each takes more */
@@ -93,7 +93,7 @@ struct t3_operation {
 
 extern const struct t3_operation* const t3_operations[];
 
-/* Of a workgroup. `op` and `algorithm` are less than T3_COLLECTIVE_OPS and T3_TORUS_RINGS. */
+/* Returns the steps of a workgroup. `op` and `algorithm` are less than T3_COLLECTIVE_OPS and T3_TORUS_RINGS. */
 struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint32_t workgroup,
                             struct t3_handing_on handing_on);
 
