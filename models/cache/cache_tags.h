@@ -29,7 +29,7 @@ class CacheTags {
     Line() : producer(TrafficClass::control), partial(false), real(false) {}
   };
 
-  /// Where a line may be. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
+  /// The possible location of a line. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
   struct Place {
     std::uint64_t line;
     std::uint32_t bank, set;

@@ -110,7 +110,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_taken(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_response(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  /// Of what bypasses the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
+  /// Returns the socket of accesses that bypass the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
   DataTargetSocket<LastLevelCache>& sender(int way) { return way == 0 ? compute : way == 1 ? peers : nic; }
   unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
   unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);

@@ -33,7 +33,7 @@ class ComputeUnits {
     return until;
   }
 
-  /// How many more workgroups of such a kernel registers and local memory have room for.
+  /// Returns how many more workgroups of such a kernel fit into registers and local memory.
   std::uint32_t room(std::uint32_t cu, const t3_plan& plan) const {
     const auto fit = [](std::uint32_t free, std::uint32_t each) {
       return each == 0 ? std::uint32_t{T3_WORKGROUPS_PER_CU_MAX} : free / each;

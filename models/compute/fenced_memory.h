@@ -20,7 +20,7 @@ class FencedMemory {
   /// So many bytes for any type of C, whatever they hold. What was lent before is taken back.
   void* lend(std::size_t bytes);
 
-  /// Where the borrower has written beside them: "before" or "behind"; null when it has not.
+  /// Returns the side on which the borrower has written beside the bytes: "before" or "behind"; null when it has not.
   const char* written_beside() const;
 
  private:

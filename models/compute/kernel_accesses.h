@@ -1,5 +1,5 @@
-// What the waves of a kernel have in flight in memory: each access by a number, which travels in the transaction's
-// token, the order of stores at the port, and what may not pass what.
+// The accesses to memory that a kernel's waves have in flight. Each has a number, which travels in the transaction's
+// token. This class also has the order of stores at the port, and the rules for accesses that must not pass each other.
 #pragma once
 
 #include <string>

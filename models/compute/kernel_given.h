@@ -1,4 +1,4 @@
-// What all programs of a kernel read: its arguments and the struct t3_device. They may not change either.
+// The data that all programs of a kernel read: its arguments and the struct t3_device. They must not change either.
 #pragma once
 
 #include <cstddef>

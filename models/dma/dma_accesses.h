@@ -30,7 +30,7 @@ class DmaAccesses {
   static std::uint32_t for_whom(const tlm::tlm_generic_payload& transaction) {
     return static_cast<std::uint32_t>(token_of(transaction));
   }
-  /// What an access is for that is a queue's of the NIC.
+  /// Returns the token of an access for a queue of the NIC.
   static std::uint32_t of_queue(std::size_t queue) { return first_queue + static_cast<std::uint32_t>(queue); }
   static bool is_of_queue(const tlm::tlm_generic_payload& transaction) {
     return for_whom(transaction) - first_queue < registers::Dma::queue_entries_count;

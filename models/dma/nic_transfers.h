@@ -15,7 +15,7 @@ namespace t3vp::dma {
 
 class NicTransfers {
  public:
-  /// What the engine writes and rings with. The sockets' responses come back through written(), rung() and ended().
+  /// The ports for writes and doorbells. The sockets' responses come back through written(), rung() and ended().
   struct Ports {
     DataInitiatorBase& memory;
     DataInitiatorBase& nic;

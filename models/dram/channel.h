@@ -34,7 +34,7 @@ enum class Fed : std::uint8_t {
   refused,  ///< there is one that may not enter before `retry`, or the occupancy changes, or another one is done
 };
 
-/// What there is of a channel, with its sets of banks in words of type Banks.
+/// A channel, with its sets of banks in words of type Banks.
 template <class Banks>
 class ChannelOf {
  public:

@@ -1,4 +1,4 @@
-// When each bank of a channel may take its next command: the JEDEC constraints between commands, and nothing of
+// The earliest time of the next command of each bank of a channel: the JEDEC constraints between commands, without
 // scheduling. Plain C++, no SystemC.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace t3vp::dram {
 
-/// What the request of a bank needs next; a write and a near-memory update need the same.
+/// The command that a bank's request needs next; a write and a near-memory update need the same.
 enum class Need : std::uint8_t { read, write, activate, precharge };
 inline constexpr std::size_t need_count = 4;
 

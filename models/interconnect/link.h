@@ -31,7 +31,7 @@
 
 namespace t3vp::interconnect {
 
-/// What a link has carried.
+/// The traffic of a link.
 struct LinkTraffic {
   std::uint64_t payload_bytes = 0;  ///< tensor data: of a traffic class other than control
   std::uint64_t wire_bytes = 0;     ///< with headers and signals

@@ -9,7 +9,7 @@
 
 namespace t3vp::interconnect {
 
-/// Who waits for the answer to a transaction that is on its way.
+/// A transaction in flight, with the source that waits for its response.
 struct Pending {
   tlm::tlm_generic_payload* transaction;
   int source;

@@ -35,7 +35,7 @@ class Switch : public sc_core::sc_module {
   std::vector<std::string> diagnosis() const;
 
  private:
-  /// What has been passed on to every port.
+  /// A packet that has been forwarded to every port.
   struct Multicast {
     tlm::tlm_generic_payload* original;
     std::size_t receiver;

@@ -13,7 +13,7 @@ namespace t3vp::interconnect {
 
 class TorusMirror : public sc_core::sc_module {
  public:
-  /// By port: the far end of the link there, and what comes from it.
+  /// The far end of the link at each port, and what comes from it.
   std::vector<std::unique_ptr<DataTargetSocket<TorusMirror>>> in;
   std::vector<std::unique_ptr<DataInitiatorSocket<TorusMirror>>> out;
 

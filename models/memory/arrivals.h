@@ -16,7 +16,7 @@
 
 namespace t3vp::memory {
 
-/// Where a request comes from.
+/// The source of a request.
 struct Origin {
   std::uint16_t gpu = 0;
   std::uint8_t channel = 0;  ///< virtual channel of the links; 0 of the GPU itself

@@ -38,14 +38,15 @@ namespace t3vp::memory {
 
 class MemoryController : public sc_core::sc_module, public Component {
  public:
-  /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills, NIC.
+  /// The sources of requests: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker
+  /// spills, NIC.
   enum Port : std::uint8_t { from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic, port_count };
 
   std::array<std::unique_ptr<DataTargetSocket<MemoryController>>, port_count> ports;
   tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
   sc_core::sc_in<bool> kernel_active{"kernel_active"};                   ///< a producer kernel runs
   sc_core::sc_in<bool> first_stage{"first_stage"};                       ///< and is in its first stage
-  /// Who uses memory that is to be zeroed.
+  /// The other users of memory that is to be zeroed.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   registers::MemoryController registers{"registers"};
   registers::NearMemory near_memory{"near_memory"};
@@ -66,7 +67,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
-  /// What injected faults have done; null when there are none.
+  /// The effects of injected faults; null when there are none.
   const FaultyAccess* faults() const { return faults_.get(); }
 
  private:

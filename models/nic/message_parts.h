@@ -1,4 +1,4 @@
-// Where the bytes of a message lie in memory: in one piece, or in the rows of an accumulate's tile. Plain C++.
+// The location of a message's bytes in memory: in one piece, or in the rows of an accumulate's tile. Plain C++.
 #pragma once
 
 #include <cstdint>

@@ -35,9 +35,9 @@ struct WorkEntry {
   bool is_write() const {
     return opcode() == NicOpcode::write || opcode() == NicOpcode::write_immediate || accumulates();
   }
-  /// Of reads and fetch-and-adds results come back.
+  /// Returns whether a result comes back, as for reads and fetch-and-adds.
   bool has_result() const { return opcode() == NicOpcode::read || opcode() == NicOpcode::fetch_add; }
-  /// Those that there is room for; an entry that says more is refused.
+  /// Returns the number of segments, at most as many as fit; an entry with more is refused.
   std::uint32_t segments() const { return is_inline() ? 0 : std::min<std::uint32_t>(head.segments, segments_most); }
   t3_nic_segment segment(std::uint32_t i) const;
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }

@@ -35,7 +35,7 @@ class CommandProcessor : public Processor {
   CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                    Trace* trace = nullptr);
 
-  /// What runs from the start of simulation on; to be called before it.
+  /// Sets the program that runs from the start of simulation on. To be called before the start.
   void run(Program program) { program_ = std::move(program); }
   /// Called when control passes to the program (true) and from it (false): the host computes what it does in between,
   /// and nothing else can happen.
@@ -48,7 +48,7 @@ class CommandProcessor : public Processor {
     if (on_control_) on_control_(program);
   }
 
-  /// Where the program's own stack ends, above all that is on it; 0 before it runs.
+  /// Returns the end of the program's own stack, above all its frames; 0 before it runs.
   std::uintptr_t stack_end() const { return stack_end_; }
 
   // For programs, from here on. A failed access is a status, never an exception.
@@ -70,7 +70,7 @@ class CommandProcessor : public Processor {
   /// Status::stuck as of other waits: the next call goes on with the same one. Status::no_peer without a network.
   Status exchange(const char* name, const void* mine, std::uint64_t bytes, void* all, std::uint64_t deadline_ns);
   using InterruptEntry = void (*)(void* argument);
-  /// What takes interrupts; null: nothing does. Until it returns interrupts are held off, as by lock().
+  /// Sets the interrupt entry; null: none. Interrupts are held off until it returns, as by lock().
   void take_interrupts(InterruptEntry entry, void* argument);
   /// Holds interrupts off until unlock() has been called as often. Other numbers, in the program as a whole or in what
   /// takes an interrupt, are mistakes; behind an interrupt its own are forgotten.

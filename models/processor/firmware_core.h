@@ -37,7 +37,8 @@ class FirmwareCore : public Processor {
 
   riscv::Core core;
 
-  /// Where it begins, from the start of simulation on; to be called before it. Without, it does nothing.
+  /// Sets the address at which the core starts. To be called before the start of simulation. Without it the core does
+  /// nothing.
   void run(std::uint64_t entry) { entry_ = entry; }
   /// Called at a ring of the doorbell, with what has been written there. It may wait.
   void on_call(std::function<void(std::uint64_t address)> callback) { on_call_ = std::move(callback); }
@@ -61,7 +62,7 @@ class FirmwareCore : public Processor {
   void end(Status status, std::uint32_t locks);
   /// The program cannot go on.
   void crash(const std::string& text);
-  /// What the last access that was refused has been answered with.
+  /// Returns the status of the last access that was refused.
   Status refusal() const { return refusal_; }
   /// The program waits for an interrupt from now on; what it waits for in words, and until when.
   void begin_wait(const std::string& reason, std::uint64_t deadline_ns);

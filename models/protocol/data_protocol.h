@@ -73,8 +73,8 @@ namespace t3vp {
 
 struct RingSignal;
 
-/// How a packet enters a link: by the virtual channel that its route names, and by the input that it has come from.
-/// Packets of one lane do not overtake each other.
+/// A packet's lane on a link: the virtual channel that its route names, and the input of its arrival. Packets of one
+/// lane do not overtake each other.
 struct Lane {
   std::uint8_t channel = 0;
   std::uint16_t input = 0;  ///< 0: made here; else 1 + the number of the link that it has come by
@@ -92,7 +92,7 @@ struct FabricMarks {
   Lane lane;                 ///< on the next link, set by whose link it is
   Picoseconds lead = 0;      ///< set by a link: how long before the last one its first packet has come
   std::uint16_t source = 0;  ///< number of the GPU that has sent it
-  /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
+  /// The load or fetch-and-add that a request or response is about; null for everything else.
   tlm::tlm_generic_payload* asked = nullptr;
   /// Set by the links of the GPU that sends it: since when that has not been reset.
   const Picoseconds* sender_generation_since = nullptr;
@@ -111,8 +111,8 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t addend = 0;     ///< of a fetch-and-add; as many of its low bytes as the access has
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
-  /// What kernels of neighbours must agree on (ring_signal.h). A ring kernel's stores and signals carry it in the
-  /// packet's header, and its waits have it as well; so do firmware's signals. It is null for everything else.
+  /// The agreement of neighbours' kernels (ring_signal.h). A ring kernel's stores and signals carry it in the packet's
+  /// header, and its waits have it as well; so do firmware's signals. It is null for everything else.
   std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;

@@ -29,7 +29,7 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
   void respond(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   /// Notifies the sender of a store or update that the request is taken after `delay`: once, before its response.
   void taken(tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  /// Where refusals are logged, under the name `block`. Without a log they are warnings of the SystemC report handler.
+  /// Sets the log of refusals, under the name `block`. Without a log they are warnings of the SystemC report handler.
   void report_to(ErrorPort& errors, const char* block);
   /// Sets this target's rules for requests, in addition to the rules for all.
   void expect(RequestRules rules) { rules_ = rules; }

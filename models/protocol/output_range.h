@@ -28,7 +28,7 @@ class MapHolder : public virtual sc_core::sc_interface {
   /// Why a kernel whose stores a map cannot take must not run on this output now, in words; empty when it may.
   /// `stores`: it stores there itself, and not only its neighbours do.
   virtual std::string in_the_way(const OutputRange& output, bool stores) const = 0;
-  /// What the maps themselves keep in some of this memory, in words; empty when nothing.
+  /// Returns a text about the maps' own data in some of this memory; empty when there are none.
   virtual std::string kept_in(const OutputRange&) const { return {}; }
 };
 

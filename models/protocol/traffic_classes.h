@@ -23,7 +23,7 @@ TrafficDirection direction_of(TrafficClass traffic);
 /// All of them up to now: those of the enumeration in its order, then the others as they have come.
 std::vector<TrafficClass> traffic_classes();
 
-/// How reports call a class that there is. The text stays.
+/// Returns the name of an existing class in reports. The text stays valid.
 const char* name_of_traffic(TrafficClass traffic);
 
 }  // namespace t3vp

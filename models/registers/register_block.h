@@ -45,7 +45,7 @@ class RegisterBlock : public sc_core::sc_module {
 
   const BlockDescription& description() const { return description_; }
 
-  /// Where the block begins in the node's address space: what it reports has whole addresses.
+  /// Sets the block's address in the node's address space: its reports have whole addresses.
   void locate(std::uint64_t base) { base_ = base; }
 
   /// Sets the observer of every access; null means none. The observer outlives the simulation.

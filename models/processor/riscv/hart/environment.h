@@ -1,4 +1,4 @@
-// What a hart needs of the world around it, and who may watch it.
+// The interface of a hart to its environment, and its observers.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,8 @@ class Hart {
     std::uint64_t cause, pc;
     std::uint64_t retired;  ///< instructions before it
   };
-  /// Of a hart that is lost, what its handler was called for before it raised exceptions; nothing when it was not.
+  /// Returns the trap that the handler of a lost hart was called for before it raised exceptions; nothing when it was
+  /// not.
   const std::optional<Trap>& first_trap() const { return first_trap_; }
   /// The lines of this moment, a bit of mip each.
   void set_interrupts(std::uint64_t pending) { control.mip = pending & all_interrupts; }
@@ -57,7 +58,8 @@ class Hart {
   void wake() { sleeps_ = false; }
 
   DirectMemory& direct_memory() { return direct_memory_; }
-  /// What has been fetched is fetched again: for fence.i, and whoever changes code or direct memory behind the hart.
+  /// Discards decoded instructions, so that they are fetched again. For fence.i, and for software that changes code or
+  /// direct memory without the hart.
   void forget_instructions();
   /// Returns the instruction as it was decoded last; null when it is not in the cache. For an address in direct memory
   /// it may be outdated only if memory has changed without a notification to the hart.
@@ -90,7 +92,7 @@ class Hart {
   /// Interrupts may have become enabled: they are looked at before the next instruction.
   void look_at_interrupts() { limit_ = steps_ + 1; }
 
-  /// What the last LR has loaded. SC succeeds where memory still holds that.
+  /// The value that the last LR has loaded. SC succeeds when memory still holds it.
   struct Reservation {
     std::uint32_t bytes = 0;  ///< 0: none
     std::uint64_t address = 0, value = 0;

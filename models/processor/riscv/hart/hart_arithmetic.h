@@ -1,4 +1,4 @@
-// What the integer instructions compute: registers in, register out.
+// The arithmetic of the integer instructions: registers in, register out.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ constexpr std::uint64_t mulhsu(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t mulhu(std::uint64_t a, std::uint64_t b) { return upper_half(UInt128{a} * b); }
 constexpr std::uint64_t mulw(std::uint64_t a, std::uint64_t b) { return from_word(low_word(a * b)); }
 
-/// By zero, and the overflow of the smallest number by -1: unprivileged ISA, table "Semantics for division by zero and
-/// division overflow".
+/// Covers the division by zero and the overflow of the smallest number by -1: unprivileged ISA, table "Semantics for
+/// division by zero and division overflow".
 template <typename Signed>
 constexpr Signed quotient(Signed a, Signed b) {
   if (b == 0) return -1;
