@@ -8,7 +8,7 @@
 
 namespace t3vp::debug {
 
-/// What a client has sent.
+/// A message of a client.
 struct Message {
   enum class Kind {
     packet,
@@ -22,7 +22,7 @@ struct Message {
 
 class PacketReader {
  public:
-  /// Of a packet's content in either direction, before escapes are taken away.
+  /// The most bytes of a packet's content in either direction, with its escapes.
   static constexpr std::size_t most_bytes = 0x4000;
 
   void add(std::string_view bytes) { bytes_ += bytes; }
@@ -35,7 +35,7 @@ class PacketReader {
   std::string bytes_;
 };
 
-/// Who has sent these bytes, the first ones of a connection.
+/// The kind of client that has sent these bytes, the first ones of a connection.
 enum class Greeting {
   unfinished,  ///< more have to come
   debugger,    ///< there is a whole packet

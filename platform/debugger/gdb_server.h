@@ -15,7 +15,7 @@
 
 namespace t3vp::debug {
 
-/// What a thread does while the program runs.
+/// The action of a thread while the program runs.
 struct Action {
   enum class Kind { hold, go, step };
   Kind kind = Kind::hold;
@@ -44,7 +44,7 @@ class GdbServer {
   explicit GdbServer(Debuggee& debuggee);
 
   void receive(std::string_view bytes);
-  /// What is to be sent since the last call.
+  /// Returns the bytes to be sent since the last call.
   std::string take_output();
 
   State state() const { return state_; }

@@ -49,8 +49,8 @@ struct Topology {
   std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch; 0: as the links have
   bool reduces = false;                  ///< of a switch: adds what its GPUs have, and stores to all of them (T3 7.4)
   std::uint32_t gpus_per_node = 0;       ///< of nodes, of whose number that of the GPUs is a multiple
-  /// Of nodes: only the first GPU of each is joined with the other nodes'. Otherwise every GPU is joined with those
-  /// that have the same place in their nodes, by a network of their own.
+  /// For nodes: only the first GPU of each node is joined with those of the other nodes. Otherwise the GPUs of the same
+  /// local rank in all nodes are joined by a network of their own.
   bool one_port_per_node = false;
   std::vector<LinkTier> tiers;  ///< of nodes: inside each, and between them where links join them
 
@@ -81,8 +81,8 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus);
 /// GPU 0 of a ring in which it stands for all of them: its only port leads to the previous GPU.
 Fabric mirrored_ring(const interconnect::LinkParameters& links, std::uint32_t gpus);
 
-/// Of a torus with channels by distance GPU 0, which stands for all, and the links that leave it: what it sends to a
-/// neighbour arrives at the input there, as what its opposite neighbour sends to it.
+/// Returns GPU 0 of a torus with channels by distance, which represents all, and the links that leave it. What it sends
+/// to a neighbour arrives at its own input, as what its opposite neighbour sends to it.
 Fabric mirrored_torus(Fabric torus);
 
 /// Whether every GPU has a way to every other one.

@@ -30,10 +30,10 @@
 
 namespace t3vp {
 
-/// What a statement may begin with, beside a register or memory.
+/// The words that a statement may start with, besides a register or memory.
 inline constexpr const char* script_verbs[] = {"read", "refused", "expect", "wait", "delay", "fill"};
 
-/// What scripts may speak of.
+/// The names that scripts may use.
 struct ScriptMachine {
   std::uint64_t gpus = 1;
   std::uint64_t memory_bytes = 0;  ///< of the GPU that has least

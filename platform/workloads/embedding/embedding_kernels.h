@@ -5,7 +5,7 @@
 #include "t3/t3.h"
 #include "workloads/embedding/embedding_layout.h"
 
-/* Where a GPU has what they take and give; 0: there is none. */
+/* The addresses of the kernels' operands and results on a GPU; 0: there is none. */
 struct t3_embedding_buffers {
   uint64_t tables, indices, offsets;
   uint64_t pooled;      /* of its tables, all samples */

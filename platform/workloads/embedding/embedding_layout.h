@@ -107,7 +107,7 @@ static inline uint64_t t3_embedding_out_bytes(const struct t3_embedding* e, uint
   return t3_embedding_sample_bytes(e) * gpus * t3_embedding_samples(e, gpu, gpus);
 }
 
-/* Of a sample on a GPU; the last one may have fewer tables. */
+/* Returns the number of slices of a sample on a GPU; the last one may have fewer tables. */
 static inline uint32_t t3_embedding_slices(const struct t3_embedding* e) {
   return (e->tables_per_gpu + e->slice - 1) / e->slice;
 }
@@ -148,7 +148,7 @@ static inline uint32_t t3_embedding_owner(const struct t3_embedding* e, uint32_t
   return sample < of_larger ? sample / (size + 1) : rest + (sample - of_larger) / size;
 }
 
-/* Where its result of a table is in the owner's `out`, in bytes; `gpu` has the table. */
+/* Returns the offset of a table's result in the owner's `out`, in bytes; `gpu` has the table. */
 static inline uint64_t t3_embedding_out_offset(const struct t3_embedding* e, uint32_t sample, uint32_t gpu,
                                                uint32_t table, uint32_t gpus) {
   const uint32_t owner = t3_embedding_owner(e, sample, gpus);

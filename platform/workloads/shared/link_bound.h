@@ -1,4 +1,4 @@
-// What links cannot do without: times below which no collective comes.
+// The least traffic of links, and so the lower bounds of a collective's time.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct GpuPart {
   double bytes = 0;  ///< of its chunks
 };
 
-/// What GPUs do together, as far as links are concerned. An operation that says nothing has no bound.
+/// A collective operation as links see it. An operation without a definition has no bound.
 class LinkDemand {
  public:
   virtual ~LinkDemand() = default;
