@@ -6,7 +6,7 @@
 
 enum { COMPLETIONS_KEPT = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES };
 
-/* Of the queue's kernel, for the registers that keep how it has ended. */
+/* Returns the index of the queue's kernel in the registers that keep the results. */
 static uint32_t completion_index(uint32_t queue, uint64_t number) {
   return queue * COMPLETIONS_KEPT + (uint32_t)(number % COMPLETIONS_KEPT);
 }

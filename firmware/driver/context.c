@@ -53,7 +53,7 @@ static enum t3_status mask_interrupts(struct t3_context* context) {
   return r.status;
 }
 
-/* What the context that was closed before this one has left. */
+/* Continues with the state that the previous context has left when it was closed. */
 static enum t3_status go_on(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);

@@ -12,8 +12,7 @@
 #include "t3/registers/signals.h"
 #include "t3/registers/tracker.h"
 
-/* Where a line comes from: bits of its block's interrupt register, and the field of another register that has the code.
- */
+/* The cause of a line: bits of its block's interrupt register, and the field of another register that has the code. */
 struct source {
   enum t3_block block;
   uint32_t interrupt, bits;

@@ -58,7 +58,7 @@ static enum t3_status wait_kernels(struct t3_context* context) {
   const enum t3_status status = t3_wait_completed(context, wait.queue, wait.last);
   state->kernel_waits = wait.outer;
   T3_TRY(status);
-  /* Behind all that the driver has queued are packets that the program has announced by itself. */
+  /* Packets that the program has announced itself come after all that the driver has queued. */
   if (known->code != T3_OK && known->number > queue->submitted) {
     if (wait.failure == T3_OK) wait.failure = known->code;
     wait.last = known->number;
@@ -152,7 +152,7 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
   return submit(context, submission);
 }
 
-/* What lies there would be overwritten when a packet is queued. */
+/* Returns whether the bytes are in the ring: a queued packet would overwrite them. */
 static bool is_in_ring(const struct t3_context* context, uint64_t address, uint32_t bytes) {
   const struct t3_state* state = const_state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {

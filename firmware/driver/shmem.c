@@ -21,7 +21,7 @@ enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_FOR
 
 static uint64_t round_up(uint64_t value) { return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* Of the queue pair of a context to a GPU: gpus - 1 of each context, without its own. */
+/* Returns the number of the queue pair of a context to a GPU. There are gpus - 1 of each context, without its own. */
 static uint32_t queue_number(uint32_t context, uint32_t from, uint32_t to, uint32_t gpus) {
   return context * (gpus - 1) + (to < from ? to : to - 1);
 }
@@ -215,7 +215,7 @@ static enum t3_status read_completion(struct t3_context* context, const struct t
   return T3_OK;
 }
 
-/* What has failed first is in front of what was flushed for it, if that is still in the ring. */
+/* The first failed entry precedes the entries that were flushed for it, if it is still in the ring. */
 static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t last,
                                struct t3_nic_completion completion) {
   struct t3_nic_completion found = completion;

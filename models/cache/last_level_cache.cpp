@@ -294,7 +294,7 @@ void LastLevelCache::flush() {
   end_flush();
 }
 
-/// What compute units see: the cache's bytes where it has some, then what it is writing back, else memory's.
+/// Reads as compute units do: the cache's bytes where it has some, then those that it is writing back, else memory's.
 unsigned LastLevelCache::debug_compute(int, tlm::tlm_generic_payload& transaction) {
   const unsigned bytes = memory->transport_dbg(transaction);
   unsigned char* data = transaction.get_data_ptr();
@@ -331,7 +331,7 @@ void LastLevelCache::look(const Piece& piece, bool write, unsigned char* data) c
   }
 }
 
-/// What peers see: memory.
+/// Reads as peers do: memory alone.
 unsigned LastLevelCache::debug_peers(int, tlm::tlm_generic_payload& transaction) {
   return memory->transport_dbg(transaction);
 }

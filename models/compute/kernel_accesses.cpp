@@ -118,7 +118,7 @@ AccessedBytes at_local(AccessedBytes access) {
 
 bool is_of_all(const AccessedBytes& access) { return address_map::gpu_of(access.address) == address_map::all_gpus; }
 
-/// What is of all GPUs is of each.
+/// An address of all GPUs overlaps with that of each GPU.
 bool share_bytes(const AccessedBytes& a, const AccessedBytes& b) {
   const bool on_one = address_map::gpu_of(a.address) == address_map::gpu_of(b.address);
   return (on_one || is_of_all(a) || is_of_all(b)) && share_local_bytes(at_local(a), at_local(b));

@@ -85,7 +85,7 @@ void DmaEngine::remove(bool all) {
   queues_.forget_removed();
 }
 
-/// What fits no command is a failed transfer: the Tracker's maps and the commands do not agree.
+/// A trigger without a command is a failed transfer: the Tracker's maps and the commands disagree.
 void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Producer producer = extension_of(transaction).producer;
   if (extension_of(transaction).operation != Operation::store) {

@@ -178,7 +178,7 @@ void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
     *known = refused;
 }
 
-/// Who is signalled reads where something was refused.
+/// Marks a ring kernel's signal as failed when a store of its sender was refused here before.
 void FabricPort::mark_if_refused(DataExtension& signal) {
   if (signal.ring == nullptr || !signal.ring->is_of_kernel()) return;
   const auto store = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {

@@ -153,7 +153,8 @@ LinkTraffic Link::with_stall(LinkTraffic traffic) const {
   return traffic;
 }
 
-/// What is sent ends the time of its bytes later; what has begun before all of it has come, a packet from now at least.
+/// A slice ends after the time of its bytes. A train that has begun before all of it has arrived ends one packet from
+/// now at the earliest.
 void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
   tlm::tlm_generic_payload& transaction = *queues_[served_].packets.front().packet;
   slice_begin_ = begin;
@@ -218,14 +219,14 @@ std::uint64_t Link::packets_of(const Shape& shape) const {
   return runs * ((run_bytes + most - 1) / most);
 }
 
-/// Of the receive buffer, until the far end has taken it.
+/// Returns the bytes of the receive buffer that the packet uses until the far end has taken it.
 std::uint64_t Link::buffered_by(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
   return extension.operation == Operation::request ? packets_of(extension.shape) * request_bytes
                                                    : extension.shape.bytes();
 }
 
-/// Of the first packet, than which none is larger.
+/// Returns the time of the first packet; no packet is larger.
 Picoseconds Link::time_of_one_packet(tlm::tlm_generic_payload& transaction) const {
   const LinkTraffic all = traffic_of(transaction);
   const std::uint64_t most = parameters_.max_payload_bytes;

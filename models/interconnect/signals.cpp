@@ -237,7 +237,7 @@ void Signals::answer(const Wait& wait) {
   wait.transaction->release();
 }
 
-/// What is left of a generation that the sender or this GPU had before a reset.
+/// Refuses signals of an earlier generation of the sender or of this GPU.
 Signals::Refusal Signals::judge_lives(const RingSignal& found) const {
   if (!is_of_its_first_life(found)) return {Status::peer_failed, text_of_another_life(found), true};
   if (found.begun < reset_at_)

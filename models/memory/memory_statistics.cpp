@@ -5,7 +5,7 @@
 
 namespace t3vp::memory {
 
-/// Where the arrows of a tile end that a peer has sent.
+/// Records the end of the arrows of a tile that a peer has sent.
 void MemoryController::trace_arrival(const DataExtension& extension, Picoseconds time) {
   const Producer& producer = extension.producer;
   if (producer.wf_id != no_wavefront)

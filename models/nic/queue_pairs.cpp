@@ -51,7 +51,7 @@ void QueuePairs::reset() {
   for (std::uint32_t queue = 0; queue < pairs_.size(); ++queue) forget(queue);
 }
 
-/// What the state needs and has not; empty when nothing is missing.
+/// Returns the missing settings of the state; empty when none is missing.
 std::string QueuePairs::missing_for(QueuePairState to, std::size_t queue) {
   const std::uint64_t base = registers_.send_base[queue].value(), entries = registers_.send_entries[queue].value(),
                       record = registers_.doorbell_record[queue].value();
@@ -74,7 +74,7 @@ std::string QueuePairs::missing_for(QueuePairState to, std::size_t queue) {
   return {};
 }
 
-/// What a state has been given is not changed behind it.
+/// Settings of a state cannot be changed after it.
 void QueuePairs::refuse_outside(QueuePairState last, std::size_t queue) {
   const QueuePairState state = pairs_[queue].state;
   if (state <= last) return;

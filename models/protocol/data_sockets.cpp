@@ -156,7 +156,7 @@ unsigned DataTargetBase::Forward::transport_dbg(tlm::tlm_generic_payload& transa
   return socket_.handle_debug(transaction);
 }
 
-/// What a cache may hold must not be reached past it.
+/// Memory that a cache may hold must not be accessed past the cache.
 bool DataTargetBase::Forward::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
   dmi.init();
   dmi.set_end_address(~sc_dt::uint64{0});

@@ -333,7 +333,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
          check_reach(check, p, launch->workgroups);
 }
 
-/* What is sent there goes to the same places of other GPUs, of which the first has most of an all-to-all's. */
+/* Returns the plan. Data go to the same offsets on all other GPUs; in an all-to-all the first GPU receives most. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_collective_arguments* p = launch->arguments;
   struct t3_collective_arguments first = *p;

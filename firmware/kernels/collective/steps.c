@@ -115,7 +115,7 @@ struct t3_transfer t3_part_of(const struct t3_steps* s, uint32_t from, uint32_t 
                               .to = to};
 }
 
-/* Where the GPU so far behind the chunk's owner puts what it sends. */
+/* Returns the slot for what the GPU at this distance from the chunk's owner sends. */
 static uint64_t slot_of(const struct t3_steps* s, uint32_t distance, uint32_t chunk) {
   return s->arguments->staging + (distance - 1) * t3_staging_slot(&s->collective, t3_gpus_of(s)) +
          t3_chunk_offset(s, chunk) % 32;

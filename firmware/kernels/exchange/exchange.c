@@ -37,7 +37,7 @@ static uint64_t block_count(const struct blocks* blocks, uint64_t samples) {
   return divided_up(samples, blocks->rows) * blocks->pieces;
 }
 
-/* What the waves of a workgroup share: which of its blocks is the next. */
+/* The progress that the waves of a workgroup share: the next of its blocks. */
 struct share {
   uint64_t next;
 };
@@ -51,7 +51,8 @@ static bool is_back(const struct t3_exchange_arguments* p) {
   return p->direction == T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_TABLES;
 }
 
-/* What this GPU has pooled for another one, or one for this one; back, the gradients of what that one has pooled. */
+/* Returns the rows that this GPU has pooled for another one, or that one for this GPU. Back: the gradients of the rows
+ * that the other one has pooled. */
 static struct rows rows_for(const struct t3_exchange_arguments* p, uint32_t gpu) {
   const uint64_t row = t3_row_bytes_of(p->columns, p->element), all = p->gpus * row;
   const uint64_t first = t3_flat_chunk_begin(p->global_batch, gpu, p->gpus), here = samples_of(p, p->gpu);

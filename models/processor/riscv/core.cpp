@@ -58,7 +58,7 @@ void Core::run_followed(std::uint64_t steps) {
   } while (follower_ != nullptr && hart_.steps() != end && !hart_.is_paused() && !hart_.sleeps());
 }
 
-/// As many as begin before the quantum ends, and one at least.
+/// Returns the number of steps that begin before the quantum ends, at least one.
 std::uint64_t Core::steps_of_quantum() const {
   const std::uint64_t period = parameters_.clock_period.value(), remaining = keeper_.remaining().value();
   const std::uint64_t steps = std::max<std::uint64_t>((remaining + period - 1) / period, 1);
