@@ -65,7 +65,8 @@ T part_of(const std::string& content, std::uint64_t at) {
   return part;
 }
 
-/// Of an ELF file of 64 bits: at a fixed address, or with a loader that it asks for, which a library does not.
+/// Returns whether an ELF file of 64 bits is an executable: at a fixed address, or with a loader, which a library does
+/// not have.
 bool is_executable(const std::string& content) {
   const auto header = part_of<Elf64_Ehdr>(content, 0);
   bool has_loader = false;

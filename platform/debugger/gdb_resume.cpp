@@ -1,4 +1,4 @@
-// How the client makes the program go on: vCont, and the older c and s.
+// The client's packets that resume the program: vCont, and the older c and s.
 #include <algorithm>
 
 #include "debugger/gdb_server.h"

@@ -52,7 +52,7 @@ std::string hart_description() {
     text += register_line(names[number], number, is_pointer ? " type=\"data_ptr\"" : "");
   }
   text += register_line("pc", hart_program_counter, " type=\"code_ptr\"");
-  // What gdb saves and restores around a function that it calls are general registers alone.
+  // Around a function that it calls, gdb saves and restores general registers alone.
   text += "</feature>\n<feature name=\"org.gnu.gdb.riscv.csr\">\n";
   for (unsigned number = 0; number < control_registers; ++number)
     if (const riscv::ControlRegister* const row = named_control_register(number))

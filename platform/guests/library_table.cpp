@@ -96,7 +96,7 @@ class TableCheck {
     }
   }
 
-  /// What is not there at all is the registry's to refuse.
+  /// The registry refuses parts that are missing completely.
   void require_parts(const std::string& what, const t3_kernel& kernel) const {
     for (const char* traffic : {kernel.reads, kernel.writes})
       if (traffic != nullptr) require_text(what + "'s traffic", traffic, "the name of a class of traffic");

@@ -47,7 +47,7 @@ bool is_of_terminal(int signal_number) {
   return signal_number == SIGINT || signal_number == SIGQUIT || signal_number == SIGHUP;
 }
 
-/// What another process or a timer sends to this process goes to the child, whose end ends this one.
+/// Forwards a signal of another process or of a timer to the child, whose end ends this process.
 extern "C" void forward(int signal_number, siginfo_t* info, void*) {
   const bool is_of_kernel = info->si_code > 0, is_own = !is_of_kernel && info->si_pid == getpid();
   if (is_own || (is_of_kernel && is_fault(signal_number))) {
@@ -215,7 +215,7 @@ class Watch {
     return end_likewise(number);
   }
 
-  /// As the other process has ended, without a second image of memory.
+  /// Ends as the other process has ended, without a second core dump.
   static int end_likewise(int number) {
     const rlimit none{};
     setrlimit(RLIMIT_CORE, &none);

@@ -78,7 +78,7 @@ bool is_stored_here(const Gpu& gpu, const Shortage& shortage, std::size_t peers)
          peers < shortage.updates;
 }
 
-/// What the programs have arranged for the shortage's tile.
+/// Returns the sources that the programs have set up for the shortage's tile.
 std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu,
                                const Shortage& shortage) {
   std::vector<Source> sources;
@@ -183,7 +183,8 @@ class Explanation {
     return text.empty() ? "nobody sends any" : text;
   }
 
-  /// What has left a source, or has ended elsewhere than in a count, it does not owe.
+  /// Returns what the source still owes. Accesses that have left it, or were not counted where they ended, are not
+  /// owed.
   std::string debt(const Source& source) const {
     std::string text;
     std::uint64_t left = shortage_.tile_elements - given(source);

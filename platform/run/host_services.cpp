@@ -22,7 +22,8 @@ const Type* as_pointer(std::uint64_t address) {
   return reinterpret_cast<const Type*>(static_cast<std::uintptr_t>(address));  // of the core's memory
 }
 
-/// What mtval says of a trap with this cause: where it is no address of an access, or nothing, that is no address.
+/// Returns the text about mtval for a trap with this cause: the address of an access, or the instruction. It is empty
+/// for other causes.
 std::string value_of_trap(std::uint64_t cause, std::uint64_t value) {
   switch (static_cast<riscv::Cause>(cause)) {
     case riscv::Cause::fetch_access:

@@ -55,7 +55,7 @@ void spoil(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   for (std::uint32_t i = 0; i < buffer.rows; ++i) transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, i, row.data());
 }
 
-/// What is no number is like any other that is none.
+/// Returns whether the value is as expected. All NaNs are alike.
 bool is_as_expected(double found, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(found);
   return found == expected || std::abs(found - expected) <= tolerance;
@@ -136,7 +136,7 @@ const Buffer* Reference::of_workload(const Gpu& gpu, const std::string& name) co
   return t3vp::find(buffers_[gpu.processor.gpu()], name);
 }
 
-/// When it is published.
+/// Returns whether the buffer is written when it is published.
 bool Reference::is_written(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   return buffer.initial || of_workload(gpu, buffer.name) != nullptr;
 }
@@ -148,7 +148,7 @@ std::string Reference::overwritten_by(const Gpu& gpu, const processor::Published
   return {};
 }
 
-/// What is wrong with what the program says of the contents: "found ..., expected ..."; empty when nothing is.
+/// Returns the error of the contents that the program gives: "found ..., expected ..."; empty when there is none.
 std::string Reference::refused_contents(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   if (!(buffer.tolerance >= 0)) return fmt::format("found a tolerance of {}, expected 0 or more", buffer.tolerance);
   if (of_workload(gpu, buffer.name) != nullptr && (buffer.initial || buffer.expected))

@@ -43,7 +43,7 @@ static uint32_t counters_of(const struct pass* p) {
   return EXCHANGE_COUNTERS + t3_all_reduce_counters(p->dlrm.dimensions);
 }
 
-/* What is pooled of this GPU's samples, or given for it, as rows of each GPU's tables. */
+/* Returns the pooled rows of this GPU's samples, or their gradients, as rows of each GPU's tables. */
 static struct t3_matrix all_features(const struct pass* p, uint64_t address) {
   const struct t3_embedding* e = &p->embedding;
   return (struct t3_matrix){.address = address,
@@ -62,7 +62,7 @@ static struct t3_matrix first_features(const struct pass* p, struct t3_matrix li
   return like;
 }
 
-/* What GPUs have parts of, by their numbers, one for each bucket. */
+/* Publishes the buffers that GPUs have parts of, by their numbers, one for each bucket. */
 static void publish_shared(const struct pass* p) {
   const uint32_t layers = t3_dlrm_layers(&p->dlrm), each = bucket_layers(p);
   for (uint32_t bucket = 0; bucket * each < layers; ++bucket) {
@@ -74,7 +74,7 @@ static void publish_shared(const struct pass* p) {
   }
 }
 
-/* The same on all GPUs, since they store to each other's: the first one's are the largest. */
+/* Allocates the same on all GPUs, since they store to each other's buffers: the first one's are the largest. */
 static enum t3_status allocate(struct pass* p) {
   struct t3_context* gpu = p->gpu;
   const struct t3_embedding* e = &p->embedding;

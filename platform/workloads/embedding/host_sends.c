@@ -10,7 +10,7 @@ static void spend(struct t3_context* gpu, uint64_t ns) {
   if (ns != 0) t3_hal_of(gpu)->wait_ns(t3_hal_of(gpu)->platform, ns);
 }
 
-/* Of the only context: one to each other GPU, without its own. */
+/* Returns the queue pair to a peer. The only context has one to each other GPU, without its own. */
 static struct t3_nic_queue* queue_to(const struct t3_context* gpu, struct t3_host_sends* sends, uint32_t peer) {
   return &sends->heap->queues[peer < t3_gpu(gpu) ? peer : peer - 1];
 }

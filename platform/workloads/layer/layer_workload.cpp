@@ -83,7 +83,7 @@ PackedWorkload LayerWorkload::packed_for(const RunSettings&) const {
   return packed_layer(tensors, operations);
 }
 
-/// What they hold is the operations' checker's business.
+/// The operations' checker compares their contents.
 std::vector<Buffer> LayerWorkload::buffers(const RunSettings&, std::uint32_t) const {
   std::vector<Buffer> all;
   for (const LayerTensor& tensor : program_->tensors) all.push_back({tensor.name, tensor.bytes});

@@ -4,7 +4,7 @@
 #include "pooling.h"
 #include "t3/address.h"
 
-/* Where the result of a sample goes. */
+/* Returns the address for the result of a sample. */
 static uint64_t result_address(const struct t3_embedding_arguments* p, const struct t3_embedding* e, uint32_t sample) {
   if (p->pooled != 0) return p->pooled + sample * t3_embedding_sample_bytes(e) + p->table * t3_embedding_row_bytes(e);
   return t3_on_gpu(t3_embedding_owner(e, sample, p->gpus), p->out) +

@@ -17,7 +17,7 @@ static struct t3_pooling pooling_of(const struct t3_embedding_fused_arguments* p
   return pooling;
 }
 
-/* What workgroups of other GPUs and of this one have to do with a slice. */
+/* The work on a slice: for other GPUs, or for this one. */
 struct slice {
   uint32_t sample, number, owner;
 };
