@@ -54,7 +54,7 @@ Request random(std::uint64_t i) {
   return {Operation::load, (i * 0x9E3779B97F4A7C15u >> 36) * column_bytes, column_bytes};
 }
 
-/// Keeps requests in flight, twice as many column accesses as the DRAM queues hold.
+/// Keeps requests in flight: twice as many column accesses as the DRAM queues hold.
 class Traffic : public sc_core::sc_module {
  public:
   DataInitiatorSocket<Traffic> socket{"socket", this, &Traffic::response};

@@ -17,7 +17,7 @@
 
 enum { ENTRY_BYTES = T3_NIC_WORK_ENTRY_ENTRY_BYTES, COMPLETION_INDEX = 20, MESSAGES_MAX = 2 };
 
-/* What is asked of a GPU, for the text of a failure. */
+/* A request to a GPU, for the text of a failure. */
 struct message {
   const char* name;
   struct t3_nic_work_entry head;
@@ -97,7 +97,7 @@ static bool read_completion(struct t3_wave* wave, const struct t3_shmem_ctx* shm
   return done;
 }
 
-/* What is flushed may have an earlier one for its cause, whose completion is not yet overwritten. */
+/* Finds the cause of a flushed entry: an earlier entry whose completion is not yet overwritten. */
 static bool find_cause(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu, uint64_t number,
                        struct t3_nic_completion* completion) {
   struct t3_nic_completion found = *completion;
@@ -109,7 +109,8 @@ static bool find_cause(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, u
   return true;
 }
 
-/* What the syndrome does not say: of a flushed entry the queue pair's mistake, of another what memory has said. */
+/* Adds the details that the syndrome does not have: for a flushed entry the queue pair's mistake, otherwise memory's
+ * status. */
 static void write_more(const struct t3_nic_completion* completion, char* text, size_t size) {
   const enum t3_nic_syndrome cause = (enum t3_nic_syndrome)completion->cause_syndrome;
   *text = 0;
@@ -133,7 +134,7 @@ static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem_ctx* shme
   return T3_PEER_FAILED;
 }
 
-/* Until the entry of this number, which has been announced, has ended. A later one may have taken its place by then. */
+/* Waits until the announced entry of this number has ended. A later entry may use its slot by then. */
 static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu,
                                 uint64_t number) {
   const uint64_t place = number % shmem->table.entries * T3_NIC_COMPLETION_BYTES;
@@ -198,8 +199,8 @@ static enum t3_status announce(struct t3_wave* wave, const struct t3_shmem_ctx* 
   return T3_OK;
 }
 
-/* Until the entry that was in the place of this number has ended. When it is announced, the one before it in that place
- * has ended: no completion there is older. */
+/* Waits until the previous entry in the slot of this number has ended. When that entry is announced, the one before it
+ * in the slot has ended, so no completion there is older. */
 static enum t3_status await_room(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu,
                                  uint64_t number) {
   if (number < shmem->table.entries) return T3_OK;

@@ -33,8 +33,9 @@ static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu,
   return signals.status;
 }
 
-/* A GPU notifies the one before it and hears from the one behind it, by their numbers, whatever links the signals take.
- * One that has heard r times knows of r others that have arrived, so gpus - 1 rounds are enough. */
+/* In each round a GPU signals the previous GPU and waits for the signal of the next one. Previous and next go by the
+ * GPUs' numbers, whatever links the signals take. After r rounds a GPU knows that r others have arrived, so gpus - 1
+ * rounds are enough. */
 static enum t3_status meet(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   const uint64_t deadline = t3_deadline(context);

@@ -1,4 +1,4 @@
-/* A value that was never set may be neither false nor true, and must not be read as a bool. */
+/* A byte that was never set may hold neither false nor true. It must not be read as a bool. */
 #ifndef T3_DRIVER_BOOLS_H
 #define T3_DRIVER_BOOLS_H
 

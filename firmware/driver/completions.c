@@ -6,7 +6,7 @@
 
 enum { COMPLETIONS_KEPT = T3_KERNEL_QUEUE_COMPLETION_COUNT / T3_QUEUES };
 
-/* Of the queue's kernel, for the registers that keep how it has ended. */
+/* Returns the index of the queue's kernel in the registers that keep the results. */
 static uint32_t completion_index(uint32_t queue, uint64_t number) {
   return queue * COMPLETIONS_KEPT + (uint32_t)(number % COMPLETIONS_KEPT);
 }
@@ -34,9 +34,8 @@ static bool was_refused(const struct t3_context* context, uint32_t queue, uint64
 /* Packets that have not ended are unknown to t3_code_of_kernel(). */
 static bool has_failed(enum t3_status code) { return code != T3_OK && code != T3_INVALID_ARGUMENT; }
 
-/* What the ring kernel in progress has met, if it has ended. One that was refused, for whatever reason, has sent
- * nothing and awaited nothing: it counts as never queued. How far an aborted one and its neighbours have come is not
- * known. */
+/* Records the outcome of the ring kernel in flight, if it has ended. A refused one has sent nothing and waited for
+ * nothing, so it counts as never queued. The progress of an aborted one and of its neighbours is not known. */
 static void note_ring(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   if (state->last_ring == 0) return;
@@ -58,7 +57,8 @@ static void keep_failure(struct t3_context* context, uint32_t queue, enum t3_sta
     if (failures[i].code == T3_OK) failures[i] = (struct t3_kernel_failure){code, number};
 }
 
-/* Failures that the queue's error bit does not show: another one stands for them, or somebody else has cleared it. */
+/* Finds failures that the queue's error bit does not show: another failure has set it, or other software has cleared
+ * it. */
 static void find_failures(struct t3_context* context, uint32_t queue, uint64_t completed) {
   struct t3_state* state = state_of(context);
   const uint64_t kept = COMPLETIONS_KEPT, looked_at = state->queues[queue].looked_at;

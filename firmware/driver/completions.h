@@ -1,13 +1,14 @@
-/* What has become of queued kernels, as the kernel queue says now: nothing here waits. */
+/* The outcomes of queued kernels, as the kernel queue shows them now. No function here waits. */
 #ifndef T3_DRIVER_COMPLETIONS_H
 #define T3_DRIVER_COMPLETIONS_H
 
 #include "t3/registers/kernel_queue.h"
 #include "t3/t3.h"
 
-/* Returns the offset of a queue's element in an array of registers. */
+/* The offset of a queue's element in an array of registers. */
 #define T3_OF_QUEUE(name, queue) (T3_KERNEL_QUEUE_##name##_OFFSET + (queue)*T3_KERNEL_QUEUE_##name##_STRIDE)
-/* How many packets of a queue have failed since reset, as kernel_queue.interrupt says beside its bits. */
+/* Returns the number of packets of a queue that have failed since reset, from the upper part of
+ * kernel_queue.interrupt. */
 static inline uint32_t t3_failures_in(uint32_t interrupt) {
   return (interrupt & T3_KERNEL_QUEUE_INTERRUPT_FAILURES_MASK) >> T3_KERNEL_QUEUE_INTERRUPT_FAILURES_SHIFT;
 }
@@ -20,8 +21,8 @@ struct t3_kernel_wait {
   struct t3_kernel_wait* outer;
 };
 
-/* How many of a queue have ended since reset, noticing the first failure; what the kernel queue's handler has to hear
- * of is kept. */
+/* Returns the number of kernels of a queue that have ended since reset, and records the first failure. Failures that
+ * the kernel queue's handler must receive are kept. */
 enum t3_status t3_look_at_kernels(struct t3_context* context, uint32_t queue, uint64_t* completed);
 /* The code of a kernel that has ended. */
 enum t3_status t3_code_of_kernel(const struct t3_context* context, uint32_t queue, uint64_t number);

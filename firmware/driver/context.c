@@ -53,7 +53,7 @@ static enum t3_status mask_interrupts(struct t3_context* context) {
   return r.status;
 }
 
-/* What the context that was closed before this one has left. */
+/* Continues with the state that the previous context has left when it was closed. */
 static enum t3_status go_on(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_SYSTEM);
@@ -110,7 +110,7 @@ enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal) {
   return status;
 }
 
-/* T3_BUSY while something is in flight or mapped. */
+/* Returns T3_BUSY while an operation is in flight or something is mapped. */
 static enum t3_status is_at_rest(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   bool runs = false;

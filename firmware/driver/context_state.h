@@ -1,4 +1,4 @@
-/* How the driver uses what a GPU has a fixed number of. */
+/* The driver's use of resources that a GPU has a fixed number of. */
 #ifndef T3_DRIVER_CONTEXT_STATE_H
 #define T3_DRIVER_CONTEXT_STATE_H
 
@@ -35,7 +35,7 @@ static inline uint32_t t3_scratch(uint32_t index) {
 /* "T3 open?": what an open context begins with. */
 #define T3_CONTEXT_MAGIC UINT64_C(0x5433206F70656E3F)
 
-/* Who is called for an interrupt line; none when the handler is NULL. */
+/* The handler of an interrupt line. It is NULL when there is none. */
 struct t3_vector {
   t3_handler* handler;
   void* argument;
@@ -56,13 +56,13 @@ struct t3_queue_state {
   bool is_open, is_changed;             /* changed: t3_set_queue has */
   uint64_t base, submitted;             /* its ring of packets; kernels since reset */
   uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
-  uint64_t told;                        /* their ends have been reported to the handler */
-  struct t3_kernel_failure failures[2]; /* not reported by t3_wait_kernels: the program, a handler */
+  uint64_t told;                        /* the number of kernels whose ends have been reported to the handler */
+  struct t3_kernel_failure failures[2]; /* not yet reported by t3_wait_kernels to: the program, a handler */
   uint32_t known_failures;              /* as the kernel queue counts them */
   uint64_t looked_at;                   /* kernels that had ended then */
 };
 
-/* What a struct t3_context holds. Its memory is the caller's, of another type. */
+/* The contents of a struct t3_context. Its memory is the caller's, of another type. */
 struct __attribute__((may_alias)) t3_state {
   uint64_t magic;                  /* what an open one begins with */
   const struct t3_context* itself; /* a copy is none */
@@ -84,13 +84,13 @@ struct __attribute__((may_alias)) t3_state {
   uint32_t allocation_count;
   struct t3_queue_state queues[T3_QUEUES];
   uint32_t queue;                               /* in use */
-  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels in flight, the latest first */
+  struct t3_kernel_wait* kernel_waits;          /* t3_wait_kernels calls that wait now, the latest first */
   uint32_t nic_queues;                          /* queue pairs of the NIC that are not in reset */
   struct t3_allocation nic_rings[T3_NIC_PAIRS]; /* their memory, by number; no bytes: in reset */
   uint64_t barrier_rounds;                      /* since reset */
   uint32_t barrier_round;                       /* of the barrier that a timeout has left */
   bool barrier_told;                            /* the neighbour knows of that round */
-  uint64_t ring_epoch, last_ring;               /* the ring kernel in progress, 0: none */
+  uint64_t ring_epoch, last_ring;               /* the ring kernel in flight, 0: none */
   uint32_t ring_queue;                          /* that it is in */
   bool ring_broken;  /* a ring kernel was aborted: the counters of the GPUs do not agree any more */
   bool ring_refused; /* the latest ring kernel was: neighbours may be in theirs */

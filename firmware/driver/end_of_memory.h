@@ -1,4 +1,4 @@
-/* What other parts of the driver need of memory and of the DMA engine's fills. */
+/* Functions of memory and of the DMA engine's fills for the other parts of the driver. */
 #ifndef T3_DRIVER_END_OF_MEMORY_H
 #define T3_DRIVER_END_OF_MEMORY_H
 

@@ -12,8 +12,7 @@
 #include "t3/registers/signals.h"
 #include "t3/registers/tracker.h"
 
-/* Where a line comes from: bits of its block's interrupt register, and the field of another register that has the code.
- */
+/* The cause of a line: bits of its block's interrupt register, and the field of another register that has the code. */
 struct source {
   enum t3_block block;
   uint32_t interrupt, bits;
@@ -128,7 +127,7 @@ static enum t3_status tell_kernels(struct t3_context* context) {
   return T3_OK;
 }
 
-/* Their ends so far belong to no handler. */
+/* Marks all kernels that have ended so far as reported, without a call to a handler. */
 static enum t3_status forget_kernels(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue)

@@ -15,7 +15,7 @@ void t3_serve(struct t3_context* context);
 /* A fill has ended, with this status of the DMA engine. */
 void t3_note_fill(struct t3_context* context, uint32_t status);
 
-/* What has raised the line so far is no handler's. */
+/* Marks the line's causes so far as reported, without a call of its handler. */
 enum t3_status t3_forget_line(struct t3_context* context, enum t3_line line);
 
 #endif

@@ -30,7 +30,7 @@ static enum t3_status set_mask(struct t3_context* context, enum t3_line line, bo
   if (t3_is_stale(context)) return T3_STALE; /* so are the lines that are enabled */
   const uint32_t bit = UINT32_C(1) << line;
   state->masked_lines = masked ? state->masked_lines | bit : state->masked_lines & ~bit;
-  /* Kernels whose ends were noticed before the mask may not have been reported. */
+  /* Kernels whose ends were noticed before the line was masked may not have been reported. */
   if (!masked && line == T3_LINE_KERNEL_QUEUE && state->vectors[line].handler != NULL) state->raised_lines |= bit;
   return t3_enable_only(context, t3_handled_lines(context));
 }

@@ -10,7 +10,8 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
-/* All queues have one line, which would stay up for an end without a waiter. */
+/* Also reads the other queues. All queues share one interrupt line, which a queue without a waiting call would keep
+ * raised. */
 static enum t3_status look_at_others(struct t3_context* context, uint32_t queue) {
   for (uint32_t other = 0; other < T3_QUEUES; ++other) {
     uint64_t completed = 0;
@@ -35,7 +36,7 @@ enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uin
   }
 }
 
-/* What the program was notified of is over for handlers, too, but not the other way round. */
+/* A failure that the program has been notified of is also settled for handlers. The reverse does not hold. */
 static void note_told(struct t3_context* context, const struct t3_kernel_wait* wait) {
   struct t3_state* state = state_of(context);
   struct t3_kernel_failure* failures = state->queues[wait->queue].failures;
@@ -57,7 +58,7 @@ static enum t3_status wait_kernels(struct t3_context* context) {
   const enum t3_status status = t3_wait_completed(context, wait.queue, wait.last);
   state->kernel_waits = wait.outer;
   T3_TRY(status);
-  /* Behind all that the driver has queued are packets that the program has announced by itself. */
+  /* Packets that the program has announced itself come after all that the driver has queued. */
   if (known->code != T3_OK && known->number > queue->submitted) {
     if (wait.failure == T3_OK) wait.failure = known->code;
     wait.last = known->number;
@@ -113,7 +114,7 @@ enum t3_status t3_wait_for_room(struct t3_context* context) {
   return T3_OK;
 }
 
-/* The packet has to be in memory before the doorbell announces it. */
+/* The packet must be in memory before the doorbell announces it. */
 enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission) {
   struct t3_state* state = state_of(context);
   const struct t3_hal* hal = state->hal;
@@ -151,7 +152,7 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
   return submit(context, submission);
 }
 
-/* What lies there would be overwritten when a packet is queued. */
+/* Returns whether the bytes are in the ring: a queued packet would overwrite them. */
 static bool is_in_ring(const struct t3_context* context, uint64_t address, uint32_t bytes) {
   const struct t3_state* state = const_state_of(context);
   for (uint32_t queue = 0; queue < T3_QUEUES; ++queue) {

@@ -73,7 +73,7 @@ static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
   return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
 }
 
-/* What the Tracker refuses as it is needs no table, and its reason is the better one. */
+/* A map that the Tracker refuses anyway needs no table, and the Tracker's reason is the better one. */
 static bool may_be_tracked(const struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
   const struct t3_state* state = const_state_of(context);
   const struct t3_matrix* matrix = &output->matrix;
@@ -108,7 +108,8 @@ enum t3_status t3_reserve_counts(struct t3_context* context, const struct t3_out
   return T3_LOCKED(context, reserve_counts(context, output, workgroups));
 }
 
-/* What is sent on is what has been counted before, unless it is a sum that is complete. */
+/* Returns the operation by which accesses to a tile are counted: that of the forwarded tile, unless the options name
+ * the other one, as for a complete sum. */
 static enum t3_operation counted_operation(enum t3_operation operation, const struct t3_dma_options* options) {
   if (operation == T3_UPDATE) return T3_UPDATE;
   if (operation == T3_STORE) return options->counted == T3_UPDATE ? T3_UPDATE : T3_STORE;
@@ -125,7 +126,7 @@ static enum t3_status add_to_tracker(struct t3_context* context, const struct t3
   return t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
 }
 
-/* What a dma_map is to do with a complete tile. */
+/* The action of a dma_map on a complete tile. */
 struct sending {
   enum t3_operation operation;
   uint64_t peer_output;
@@ -167,7 +168,7 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
     return T3_INVALID_ARGUMENT;
   if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
   const enum t3_operation counted = counted_operation(operation, &options);
-  /* Stores leave the cache in pieces that no map distinguishes from others. */
+  /* Stores leave the cache in pieces that a map cannot distinguish. */
   if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
   if (may_be_tracked(context, output, chunk)) {
     const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
@@ -212,7 +213,7 @@ enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_outpu
   return T3_LOCKED(context, dma_map_also(context, output, chunk, peer_output));
 }
 
-/* Returns the status of accesses that did not fit their maps. */
+/* Reports accesses that did not fit their maps. */
 static enum t3_status counting_status(struct t3_registers* tracker) {
   const uint32_t status = t3_get32(tracker, T3_TRACKER_STATUS_OFFSET);
   if (tracker->status != T3_OK) return tracker->status;
@@ -233,7 +234,7 @@ enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_outpu
   return T3_LOCKED(context, remote_unmap(context, output, chunk));
 }
 
-/* What is complete in the Tracker is still being sent for a while. */
+/* Tiles that are complete in the Tracker are still being sent for a while. */
 static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
   for (;;) {
     t3_clear_dma(context, dma);
@@ -252,7 +253,7 @@ static enum t3_status dma_unmap(struct t3_context* context, const struct t3_outp
   const enum t3_status counting = counting_status(&tracker);
   stage_chunk(&tracker, output, chunk);
   const enum t3_status removed = remove_staged(&tracker);
-  /* Not in the Tracker any more: a timeout may have ended a call for the same chunk here. */
+  /* The Tracker may not have the chunk any more: a timeout may have ended a call for the same chunk here. */
   if (removed != T3_OK && removed != T3_INVALID_ARGUMENT) return removed;
   T3_TRY(wait_idle_dma(context, &dma, deadline)); /* of the last tiles before the removal, if there were any */
   stage_chunk(&dma, output, chunk);
@@ -265,7 +266,7 @@ enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* 
   return T3_LOCKED(context, dma_unmap(context, output, chunk));
 }
 
-/* When it has timed out, another one goes on. */
+/* After a timeout, another call continues. */
 static enum t3_status empty_tables(struct t3_context* context, bool force, uint64_t deadline) {
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA),
                       map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);

@@ -75,7 +75,7 @@ enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* ma
 void t3_clear_dma(struct t3_context* context, struct t3_registers* dma) {
   uint32_t bits = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK;
   if (state_of(context)->filling) {
-    bits &= t3_get32(dma, T3_DMA_INTERRUPT_OFFSET); /* not an end that was not seen */
+    bits &= t3_get32(dma, T3_DMA_INTERRUPT_OFFSET); /* leaves out an end that no call has read */
     if (bits & T3_DMA_INTERRUPT_FILLED_MASK) t3_note_fill(context, t3_get32(dma, T3_DMA_STATUS_OFFSET));
   }
   t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, bits);

@@ -28,9 +28,9 @@ bool t3_is_valid(const struct t3_output* output);
 bool t3_fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, enum t3_element element);
 /* Whether a packet can speak of the batch; how many workgroups it has, with so many for each matrix. */
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all);
-/* Until `count` packets of the queue since reset have ended, however they did. */
+/* Waits until `count` packets of the queue since reset have ended, with any result. */
 enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count);
-/* Until the queue in use has room for a packet more. A handler may take it while this waits. */
+/* Waits until the queue in use has room for one more packet. A handler may take the room while this waits. */
 enum t3_status t3_wait_for_room(struct t3_context* context);
 /* Queues the packet at once, which has room. The arguments lie behind it, unless it says where else. */
 enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission);

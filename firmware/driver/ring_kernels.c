@@ -18,8 +18,8 @@ enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workg
   return T3_LOCKED(context, set_ring_workgroups(context, workgroups));
 }
 
-/* Until the ring kernel before has ended, whose end says from what its successor counts, and there is room. A handler
- * may queue one while this waits. */
+/* Waits until the previous ring kernel has ended and there is room. Its end gives the value that its successor counts
+ * from. A handler may queue a ring kernel while this waits. */
 static enum t3_status wait_for_ring(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   do {
@@ -29,7 +29,7 @@ static enum t3_status wait_for_ring(struct t3_context* context) {
   return state->ring_broken ? T3_ABORTED : T3_OK;
 }
 
-/* Until the ring has room and its counters start at *epoch. */
+/* Waits until the ring has room and its counters start at *epoch. */
 static enum t3_status enter_ring(struct t3_context* context, uint64_t* epoch) {
   struct t3_state* state = state_of(context);
   if (state->ring_broken) return T3_ABORTED;
@@ -90,7 +90,7 @@ static enum t3_status checked_reduce_scatter(struct t3_context* context, const s
   if (output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
   if (ring.gpus == 1) return T3_OK;
   const struct t3_matrix* out = &output->matrix;
-  /* What the cache holds of the output is not what neighbours update in memory. */
+  /* The cache's data of the output are not those that neighbours update in memory. */
   if (staging == NULL && out->memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
   if (staging != NULL &&
       (!t3_fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride))

@@ -16,12 +16,12 @@
 #define COUNTERS_BYTES 64u /* ticket and turn, 32 bytes apart */
 #define NO_PORT 0xFFFFu    /* of a route that leads nowhere */
 
-/* What each GPU sends the others. All but the key is the same on all. */
+/* The values that each GPU reports to the others. All of them except the key must be equal on all GPUs. */
 enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_FOR_HOST, TOLD_KEY, TOLD_COUNT };
 
 static uint64_t round_up(uint64_t value) { return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* Of the queue pair of a context to a GPU: gpus - 1 of each context, without its own. */
+/* Returns the number of the queue pair of a context to a GPU. There are gpus - 1 of each context, without its own. */
 static uint32_t queue_number(uint32_t context, uint32_t from, uint32_t to, uint32_t gpus) {
   return context * (gpus - 1) + (to < from ? to : to - 1);
 }
@@ -54,7 +54,8 @@ static enum t3_status take_memory(struct t3_context* context, const struct t3_sh
   return t3_malloc(context, heap->heap_bytes, &heap->heap);
 }
 
-/* What another GPU has sent and this one, by its names, which are as many; each that differs is a line of the log. */
+/* Compares the values of another GPU with those of this one; `names` has a name for each. Each difference is a line of
+ * the log. */
 static enum t3_status compare(const struct t3_context* context, const char* call, uint32_t gpu, const uint64_t* other,
                               const uint64_t* mine, const char* const* names, uint32_t count) {
   const struct t3_state* state = const_state_of(context);
@@ -214,7 +215,7 @@ static enum t3_status read_completion(struct t3_context* context, const struct t
   return T3_OK;
 }
 
-/* What has failed first is in front of what was flushed for it, if that is still in the ring. */
+/* The first failed entry precedes the entries that were flushed for it, if it is still in the ring. */
 static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t last,
                                struct t3_nic_completion completion) {
   struct t3_nic_completion found = completion;
@@ -223,8 +224,8 @@ static enum t3_status cause_of(struct t3_context* context, const struct t3_nic_q
   return t3_nic_status(found.syndrome != T3_NIC_OK ? &found : &completion);
 }
 
-/* Entries end in their order, and all behind one that fails are flushed: the last one stands for all. What an aborted
- * wave has written and not announced never ends. */
+/* Entries complete in order, and an entry that fails flushes all entries after it. The status of the last entry
+ * therefore covers all of them. An entry that an aborted wave has written but not announced never completes. */
 static enum t3_status await_end(struct t3_context* context, struct t3_nic_queue* queue) {
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   struct t3_nic_completion last;

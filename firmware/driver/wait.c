@@ -40,7 +40,7 @@ void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_li
   t3_put32(block, offset, set);
 }
 
-/* When one of them has reset the GPU, what is awaited never comes. */
+/* When a handler has reset the GPU, the awaited event never comes. */
 static enum t3_status behind_handlers(struct t3_context* context) { return t3_is_stale(context) ? T3_STALE : T3_OK; }
 
 /* Handlers cannot run between the caller's look and the sleep, nor clear what it waits for: they run when it is over.

@@ -1,7 +1,7 @@
-/* Waiting for the GPU's blocks through the interrupt controller, and who may be in the driver meanwhile.
+/* Waiting for the GPU's blocks through the interrupt controller, and exclusive access to the driver meanwhile.
  *
- * A call holds the HAL's lock from its start to its end and lets go of it while it waits, so that handlers find the
- * context as calls leave it between two looks at the hardware. */
+ * A call holds the HAL's lock from its start to its end and releases it while it waits. A handler therefore finds the
+ * context in a consistent state, as calls leave it between two polls of the hardware. */
 #ifndef T3_DRIVER_WAIT_H
 #define T3_DRIVER_WAIT_H
 
@@ -18,7 +18,7 @@ enum t3_status t3_leave(struct t3_context* context, enum t3_status status);
 #define T3_LOCKED(context, call) \
   (t3_enter(context) ? t3_leave((context), state_of(context)->stale ? T3_STALE : (call)) : T3_INVALID_ARGUMENT)
 
-/* When a call that begins now has to end, by the HAL's clock. */
+/* Returns the deadline of a call that begins now, by the HAL's clock. */
 uint64_t t3_deadline(const struct t3_context* context);
 
 /* Clears bits of a block's interrupt register before their state is looked at. The line's handler hears of those that
@@ -26,11 +26,11 @@ uint64_t t3_deadline(const struct t3_context* context);
 void t3_clear(struct t3_context* context, struct t3_registers* block, enum t3_line line, uint32_t offset,
               uint32_t bits);
 
-/* Until the line is raised, a handler has run or the deadline has come (T3_TIMEOUT), which counts though the line is
- * up: it may be for another reason. The caller clears the cause before it looks at what it waits for, and only then
- * sleeps, so that nothing is missed in between. */
+/* Waits until the line is raised, a handler has run or the deadline has come (T3_TIMEOUT). The deadline counts even
+ * when the line is raised, perhaps for another reason. The caller clears the cause, then reads the awaited state, and
+ * only then sleeps, so that no event is missed in between. */
 enum t3_status t3_sleep(struct t3_context* context, enum t3_line line, uint64_t deadline_ns, const char* reason);
-/* The same with several lines, a bit each. */
+/* Does the same with several lines, a bit each. */
 enum t3_status t3_sleep_any(struct t3_context* context, uint32_t lines, uint64_t deadline_ns, const char* reason);
 
 #endif

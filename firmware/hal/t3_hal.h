@@ -1,25 +1,25 @@
-/* What the driver needs from the processor it runs on. All waiting goes through here, because only the platform can let
- * time pass. Calls that return a status hand back what the bus answered.
+/* The hardware abstraction layer: the driver's interface to its processor. All waits go through it, because only the
+ * platform can let time pass. Calls that return a status return the status of the bus's response.
  *
  * Order. Register accesses of one GPU take effect in the order of the calls, a read before its call returns; so a
  * register that is read after a write shows what the write has done. Writes to another GPU's registers are posted: they
- * arrive in their order. Memory writes may wait in the processor: order_writes() comes between them and what notifies
- * others somebody else of them, a doorbell or a write to another GPU's registers. Memory reads are not done before the
- * register reads in front of them: who has seen a kernel's end reads what it has written.
+ * arrive in their order. Memory writes may wait in the processor: order_writes() comes between them and the write that
+ * announces them: a doorbell or a write to another GPU's registers. Memory reads are not done before the register reads
+ * that precede them: software that has seen a kernel's end reads what the kernel has written.
  *
- * Caches. read_memory and write_memory are of memory itself, as all others than the compute units see it: a platform
- * whose processor caches memory writes back or invalidates as far as the call's bytes, at the latest in order_writes().
- * The GPU's own last-level cache is not theirs to care for: t3_flush_cache().
+ * Caches. read_memory and write_memory access memory itself, as all blocks but the compute units see it. A platform
+ * whose processor caches memory writes back or invalidates the call's bytes, at the latest in order_writes(). They do
+ * not maintain the GPU's own last-level cache; t3_flush_cache() does.
  *
  * Width. A platform that has no 64-bit accesses makes two of 32 bits, the low half first, with interrupts held off
  * (docs/reference/registers.md). Another GPU's registers take whole accesses only.
  *
  * Floats. A program begins in the host's standard floating-point environment (rounding mode, denormal numbers,
- * exceptions), whatever its library's constructors have made of it; so do its handlers of interrupts and what writes
- * the contents of its buffers. What it changes is its own until it ends: calls of the HAL leave it as it is, and the
- * platform computes in the standard one.
+ * exceptions), whatever its library's constructors have set. Its interrupt handlers and the functions that write its
+ * buffers' contents do so too. The program's changes last until it ends: calls of the HAL preserve them, and the
+ * platform computes in the standard environment.
  *
- * Bytes in memory are as they are; registers are numbers, whatever the processor's byte order is. */
+ * Bytes in memory are transferred unchanged. Registers are numbers, whatever the processor's byte order is. */
 #ifndef T3_HAL_H
 #define T3_HAL_H
 
@@ -105,12 +105,12 @@ struct t3_hal {
    * layer. A name is of 1 to 64 letters, digits, ".", "-" and "_"; another one, and an end without a begin, make the
    * run fail. */
   void (*mark)(void* platform, const char* phase, bool begin);
-  /* Publishes a buffer; a run can have up to 1024. */
+  /* Publishes a buffer under its name, at most 1024 in a run. */
   void (*publish)(void* platform, const struct t3_buffer* buffer);
-  /* What the run file's `arguments` say under this name. T3_INVALID_ARGUMENT when there is no such argument or one of
-   * another type, which ends the run in a line that says so; so do arguments that no GPU's program has asked for.
-   * has_argument() returns whether there is one, for those that may be left out. A text is valid until the run is over.
-   */
+  /* The four argument_ functions return the value that the run file's `arguments` have under this name. They return
+   * T3_INVALID_ARGUMENT when there is no such argument or it has another type; the run then ends with a message. The
+   * run also ends with a message when no GPU's program has asked for an argument. has_argument() returns whether an
+   * argument is there, for optional ones. A text is valid until the run is over. */
   bool (*has_argument)(void* platform, const char* name);
   enum t3_status (*argument_u64)(void* platform, const char* name, uint64_t* value);
   enum t3_status (*argument_double)(void* platform, const char* name, double* value);

@@ -1,4 +1,4 @@
-/* What firmware on a RISC-V core that has a main() of its own begins with. */
+/* The start-up calls of firmware on a RISC-V core that has a main() of its own. */
 #ifndef T3_RISCV_H
 #define T3_RISCV_H
 
@@ -8,7 +8,7 @@
 /* The HAL of this core. */
 const struct t3_hal* t3_riscv_hal(void);
 
-/* Values that the platform passed when the core began. */
+/* The values that the platform passes when the core starts. */
 struct t3_riscv_start {
   const char* program;      /* of the image, which to run; NULL: the only one */
   const struct t3_run* run; /* what the program is given */

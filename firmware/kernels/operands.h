@@ -1,4 +1,4 @@
-/* What kernels expect of their operands in memory. Checks return false when they have refused the kernel. */
+/* Checks of kernels' operands in memory. They return false when they have refused the kernel. */
 #ifndef T3_KERNELS_OPERANDS_H
 #define T3_KERNELS_OPERANDS_H
 
@@ -75,7 +75,7 @@ static inline struct t3_range t3_range_of(const struct t3_matrices* m) {
   return (struct t3_range){m->address, m->address + t3_bytes_of(m)};
 }
 
-/* The same without the GPU: the same piece on any. */
+/* Returns the same piece on any GPU, without the GPU number. */
 static inline struct t3_range t3_local_range(struct t3_matrices piece) {
   piece.address &= T3_LOCAL_MASK;
   return t3_range_of(&piece);
@@ -89,7 +89,7 @@ struct t3_named_value {
   const char* name;
   uint64_t value;
 };
-/* What has no meaning beside the other arguments is 0: whoever sets it expects something of it. */
+/* Refuses arguments that have no meaning with the others and are not 0: the caller expects an effect of them. */
 bool t3_check_unused(struct t3_check* check, const struct t3_named_value* fields, uint32_t count);
 /* 0 or 1. */
 bool t3_check_switches(struct t3_check* check, const struct t3_named_value* fields, uint32_t count);
@@ -102,7 +102,7 @@ bool t3_check_counters(struct t3_check* check, uint32_t first, uint64_t count);
 /* A grid has fewer than 2^32 workgroups. */
 bool t3_check_workgroups(struct t3_check* check, uint64_t workgroups);
 
-/* What one workgroup writes another one may still have to read. */
+/* Refuses an overlap: one workgroup could write what another one has yet to read. */
 bool t3_check_overlap(struct t3_check* check, const struct t3_matrices* written, const struct t3_matrices* other);
 /* Pieces that a kernel reads beside what it writes. */
 bool t3_check_pieces_beside(struct t3_check* check, const struct t3_matrices* pieces, uint32_t count,

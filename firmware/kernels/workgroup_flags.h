@@ -1,4 +1,5 @@
-/* Flags by which workgroups of the same number on several GPUs notify each other of arrivals (t3/peer_flags.h). */
+/* Flags by which workgroups of the same number on several GPUs notify each other of data that has arrived
+ * (t3/peer_flags.h). */
 #ifndef T3_KERNELS_WORKGROUP_FLAGS_H
 #define T3_KERNELS_WORKGROUP_FLAGS_H
 

@@ -19,7 +19,7 @@ std::uint32_t take(std::vector<Value>& all, std::vector<std::uint32_t>& free) {
   return index;
 }
 
-/// Returns where the byte at an address lies in the packed data of a 2-D access.
+/// Returns the offset of the byte at an address in the packed data of a 2-D access.
 std::uint64_t offset_in(std::uint64_t begin, const Shape& shape, std::uint64_t address) {
   const std::uint64_t distance = address - begin;
   const std::uint64_t row = shape.rows == 1 ? 0 : std::min<std::uint64_t>(distance / shape.stride, shape.rows - 1);
@@ -106,8 +106,8 @@ void LastLevelCache::miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t
   added.line = line;
 }
 
-/// Gives the load what is there: sectors that can be read, and stored bytes of those in flight, whose others follow
-/// with their fill.
+/// Copies to the load what the line holds: readable sectors, and stored bytes of sectors in flight. The other bytes of
+/// those sectors follow with their fill.
 void LastLevelCache::copy_out(const Piece& piece, CacheTags::Slot slot, std::uint32_t load, std::uint32_t offset) {
   const CacheTags::Line& held = tags_.line(slot);
   unsigned char* data = loads_[load].transaction->get_data_ptr() + offset;
@@ -122,7 +122,7 @@ void LastLevelCache::copy_out(const Piece& piece, CacheTags::Slot slot, std::uin
     const std::uint32_t to = std::min<std::uint32_t>(piece.end, (sector + 1) << sector_bits_);
     const bool pending = (held.pending >> sector & 1) != 0, stored = (held.dirty >> sector & 1) != 0;
     while (at < to) {
-      // The bytes of a sector come from one place, unless some of them were stored while it is in flight.
+      // A sector is copied as a whole, unless some of its bytes were stored while its fill is in flight.
       const std::uint32_t from = at - piece.begin, count = pending && stored ? 1 : to - at;
       if (!pending || (stored && is_dirty(slot, at)))
         std::memcpy(data + from, bytes + at, count);

@@ -5,7 +5,7 @@
 namespace t3vp::cache {
 namespace {
 
-/// How many bits the numbers below the least power of two have that is not below n.
+/// Returns the number of bits of the numbers below n, rounded up to a power of two.
 unsigned bits_for(std::uint64_t n) {
   unsigned bits = 0;
   while ((std::uint64_t{1} << bits) < n) ++bits;

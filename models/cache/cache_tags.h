@@ -24,12 +24,12 @@ class CacheTags {
     std::uint8_t pending = 0;  ///< valid sectors whose data is still on its way
     /// Class of the dirty sectors: late write-backs stay in it.
     TrafficClass producer : 6;
-    bool partial : 1;  ///< some dirty sector has bytes that were not stored; DirtyBytes says which
+    bool partial : 1;  ///< some dirty sector has bytes that were not stored; DirtyBytes has the mask
     bool real : 1;     ///< the line has its bytes
     Line() : producer(TrafficClass::control), partial(false), real(false) {}
   };
 
-  /// Where a line may be. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
+  /// The possible location of a line. A bank has sets of its own, as a slice of Accel-Sim's cache has; both are hashed.
   struct Place {
     std::uint64_t line;
     std::uint32_t bank, set;
@@ -37,7 +37,8 @@ class CacheTags {
 
   explicit CacheTags(const CacheParameters& parameters);
 
-  /// Asks the host for the set's memory too: with a few places ahead of their use, no access waits for it.
+  /// Also prefetches the set's memory on the simulating machine. A caller that asks a few accesses ahead does not wait
+  /// for it.
   Place place_of(std::uint64_t line) const {
     const std::uint64_t number = line >> bank_bits_;
     const std::uint32_t bank = bank_hash_(line);

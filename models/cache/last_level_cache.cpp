@@ -163,7 +163,8 @@ void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
   held.partial = full != held.dirty;
 }
 
-/// A line has its bytes or has none, as the accesses that brought it: one of the other kind begins it again.
+/// A line has bytes if the accesses that allocated it carry data, otherwise none. An access of the other kind allocates
+/// it again.
 CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time) {
   CacheTags::Slot slot = tags_.find(place);
   if (slot != CacheTags::none) {
@@ -217,7 +218,7 @@ void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
   end_flush();
 }
 
-/// Reports the end of a flush when nothing is on its way to memory any more.
+/// Reports the end of a flush when no write is on its way to memory any more.
 void LastLevelCache::end_flush() {
   if (!flushing_ || write_backs_in_flight_ != 0) return;
   flushing_ = false;
@@ -293,7 +294,7 @@ void LastLevelCache::flush() {
   end_flush();
 }
 
-/// What compute units see: the cache's bytes where it has some, then what it is writing back, else memory's.
+/// Reads as compute units do: the cache's bytes where it has some, then those that it is writing back, else memory's.
 unsigned LastLevelCache::debug_compute(int, tlm::tlm_generic_payload& transaction) {
   const unsigned bytes = memory->transport_dbg(transaction);
   unsigned char* data = transaction.get_data_ptr();
@@ -330,7 +331,7 @@ void LastLevelCache::look(const Piece& piece, bool write, unsigned char* data) c
   }
 }
 
-/// What peers see: memory.
+/// Reads as peers do: memory alone.
 unsigned LastLevelCache::debug_peers(int, tlm::tlm_generic_payload& transaction) {
   return memory->transport_dbg(transaction);
 }

@@ -1,15 +1,14 @@
-// Last-level cache of a GPU. Lines of accesses with data hold their bytes, the others are tags: what a run simulates
-// without data costs no memory, and takes the same time.
+// Last-level cache of a GPU. Lines of accesses with data hold their bytes; the others are tags alone. A run without
+// data needs no memory for contents and takes the same simulated time.
 //
-// Cached loads fetch missing sectors, hits on sectors in flight wait for them; cached stores allocate without a fetch
-// and are written back when evicted, only the bytes that were stored, in the traffic class of who stored them. A load
-// of bytes that a sector stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
+// Cached loads fetch missing sectors; hits on sectors in flight wait for them. Cached stores allocate without a fetch.
+// An eviction writes back only the stored bytes, in the traffic class of the store. A load of bytes that a sector
+// stored in part does not have fetches the sector (GPGPU-Sim's lazy fetch on read).
 //
 // Loads and stores with `cached` false bypass the cache without a look at its tags (T3 4.3: uncached output). Peers'
-// writes bypass it and drop the bytes that they overwrite, and so do the NIC's where a parameter says so; the GPU's own
-// updates, cached or not, bypass it behind a write-back of the lines that they touch, which it then no longer has. What
-// firmware, the DMA engine and memory itself write is not seen here, and they do not see what is dirty: software
-// flushes.
+// writes bypass it and drop the bytes that they overwrite; the NIC's do so where a parameter says so. The GPU's own
+// updates bypass it, cached or not. The lines that they touch are written back first and invalidated. The cache does
+// not see writes of firmware, the DMA engine and memory itself, and they do not see its dirty bytes: software flushes.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +46,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
                  std::uint16_t gpu);
 
-  /// Bytes that the last flush wrote back.
+  /// The time and the bytes, by traffic class, that the last flush wrote back.
   struct Flush {
     Picoseconds time = 0;
     std::array<std::uint64_t, traffic_classes_most> bytes{};
@@ -111,7 +110,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_taken(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_response(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  /// Of what bypasses the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
+  /// Returns the socket of accesses that bypass the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
   DataTargetSocket<LastLevelCache>& sender(int way) { return way == 0 ? compute : way == 1 ? peers : nic; }
   unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
   unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);

@@ -11,7 +11,7 @@ Picoseconds WriteOrder::look_up(std::uint64_t line, std::uint8_t sectors, Picose
   return arrival;
 }
 
-/// Whether the entry found a place. A line has one entry: what is in flight of it counts as one write.
+/// Returns whether the entry found a slot. A line has one entry: all its writes in flight count as one.
 bool WriteOrder::insert(const Entry& entry, Picoseconds earliest) {
   Entry* place = nullptr;
   for (Entry& other : buckets_[bucket_of(entry.line)].entries) {

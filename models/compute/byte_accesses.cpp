@@ -30,7 +30,7 @@ void ByteAccesses::tell_read(const Wave& wave, const Transaction& transaction) {
     std::memcpy(wave.waiting->bytes.read, transaction.get_data_ptr(), transaction.get_data_length());
 }
 
-/// What is written is the program's, and read on its account.
+/// Copies the program's bytes. A fault of reading them counts as the kernel's.
 void ByteAccesses::write(Wave& wave) {
   const t3_bytes& asked = wave.waiting->bytes;
   Transaction& transaction = real_bytes(Operation::store, asked.address, asked.bytes, false);

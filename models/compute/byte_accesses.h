@@ -1,4 +1,5 @@
-// What waves read, write, add to and signal byte by byte: flags, queues, counters. Real in every run.
+// Accesses of waves to single bytes: reads, writes, additions and signals for flags, queues and counters. They are real
+// in every run.
 #pragma once
 
 #include <string>

@@ -215,7 +215,7 @@ std::string ComputeCluster::use_beside(std::uint8_t queue, const OutputRange& ra
   return found;
 }
 
-/// Those are forgotten that all packets of the other queues were announced behind.
+/// Records an ended kernel. It is forgotten when all packets of the other queues were announced after its end.
 void ComputeCluster::note_ended(KernelHistory::Ended ended) {
   history_.note_ended(std::move(ended));
   history_.forget_ended([this](const KernelHistory::Ended& e) {

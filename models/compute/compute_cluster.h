@@ -28,14 +28,14 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   sc_core::sc_out<bool> first_stage{"first_stage"};      ///< none of its workgroups has finished yet
   /// A bit for each queue whose kernel waits for no signal any more: it is aborted or out of step.
   sc_core::sc_out<std::uint32_t> withdraw{"withdraw"};
-  /// Where the kernel of each queue writes, in the order of binding; none while none runs.
+  /// The output range of each queue's kernel, in the order of binding; none while none runs.
   sc_core::sc_port<sc_core::sc_signal_inout_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
-  /// The block whose maps a kernel might disturb.
+  /// The blocks with maps that a kernel might disturb.
   sc_core::sc_port<MapHolder, 0, sc_core::SC_ZERO_OR_MORE_BOUND> map_holders{"map_holders"};
-  /// Who might spoil what a kernel reads or writes.
+  /// The blocks that might overwrite a kernel's operands or output.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
-  /// Who knows what neighbours have stored here for a kernel that is yet to come.
+  /// The blocks that record neighbours' stores for a later kernel.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> arrivals{"arrivals"};
   registers::KernelQueue registers{"registers"};
 
@@ -45,10 +45,10 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
 
   ~ComputeCluster() override;
 
-  /// Calls `told` when a kernel's code begins to compute on the host, and with null when it has come back.
+  /// Calls `told` when a kernel's code starts to compute on the simulating machine, and with null when it has returned.
   void on_code(std::function<void(const KernelCode*)> told) { code_told_ = std::move(told); }
 
-  /// What the cluster waits for, one line each; empty when it is idle.
+  /// Returns what the cluster waits for, one line each; empty when it is idle.
   std::vector<std::string> diagnosis() const override;
   std::uint64_t finished_workgroups() const { return finished_total_; }
   /// A kernel that has ended, since the reset, has written a range with this address.
@@ -57,7 +57,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::string writer_of(std::uint64_t address) const;
   /// The kernels that run, and the rings of packets.
   std::string use_of(const OutputRange& range) const override;
-  /// The same of all queues but this one; what their kernels read counts only when it is asked for.
+  /// Returns the same for all queues but this one. Reads of their kernels count only with `also_reads`.
   std::string use_beside(std::uint8_t queue, const OutputRange& range, bool also_reads) const;
   /// A kernel that runs, or a packet behind it, may write there.
   bool may_write(std::uint64_t address) const;
@@ -68,7 +68,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   /// Polls of kernels' waves that have found something else than they await, and waves that poll so.
   std::uint64_t polls_in_vain() const { return polls_in_vain_; }
   std::uint32_t polling() const;
-  /// How often a kernel's code has been run, by what the host counts.
+  /// Returns how often a kernel's code has been run on the simulating machine.
   std::uint64_t stretches() const { return stretches_; }
   /// While polls are held no wave reads again. Later they go on as if they had not been, at multiples of the loop's
   /// time.
@@ -124,7 +124,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
                        FencedMemory{KernelRegistry::most_argument_size}};
   std::function<void(const KernelCode*)> code_told_;
   std::array<std::unique_ptr<KernelQueue>, queue_count> queues_;
-  std::uint32_t last_served_ = 0;  ///< queue: those of one priority alternate
+  std::uint32_t last_served_ = 0;  ///< queue: those of one priority are served round-robin
   Picoseconds busy_time_ = 0;
   std::uint64_t finished_total_ = 0;
   std::uint64_t resets_ = 0;

@@ -33,7 +33,7 @@ class ComputeUnits {
     return until;
   }
 
-  /// How many more workgroups of such a kernel registers and local memory have room for.
+  /// Returns how many more workgroups of such a kernel fit into registers and local memory.
   std::uint32_t room(std::uint32_t cu, const t3_plan& plan) const {
     const auto fit = [](std::uint32_t free, std::uint32_t each) {
       return each == 0 ? std::uint32_t{T3_WORKGROUPS_PER_CU_MAX} : free / each;
@@ -49,7 +49,7 @@ class ComputeUnits {
     units_[cu].local += plan.local_bytes;
   }
 
-  /// Lanes and ports are no longer in use.
+  /// Marks all lanes and ports as free.
   void free_lanes() {
     for (Unit& unit : units_) unit.busy_until = unit.port_until = 0;
   }

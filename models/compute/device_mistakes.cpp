@@ -315,7 +315,7 @@ Refusal validate_place(const t3_call& call, const t3_plan& plan, std::uint16_t g
   return call.kind == T3_CALL_LOAD ? validate_load(*range, plan, gpu) : validate_store(call, *range, plan, gpu);
 }
 
-/// What a signal says of the stores before it is known at the GPU that it goes to.
+/// Refuses a signal whose range of earlier stores is not within the plan.
 Refusal validate_stored(const t3_counter& counter, const t3_plan& plan, std::uint16_t gpu) {
   const t3_range& stored = counter.stored;
   if (stored.begin > stored.end)

@@ -1,4 +1,4 @@
-// What a kernel's program must not ask of its compute unit.
+// The rules for a program's calls to its compute unit.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string text_of(const t3_tile& tile);
 /// `memory_bytes`: of each GPU.
 Refusal validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes);
 
-/// How many workgroups of the kernel a compute unit has room for, with no other kernel's beside them.
+/// Returns how many workgroups of the kernel a compute unit holds without other kernels.
 std::uint32_t resident_workgroups(const t3_plan& plan, const t3_device& device);
 /// The plan has so many of them for workgroups_per_cu.
 Refusal validate_residency(const t3_plan& plan, const t3_device& device, std::uint32_t compute_units);

@@ -57,7 +57,7 @@ FencedMemory::FencedMemory(std::size_t bytes) : capacity_(bytes) {
 
 FencedMemory::~FencedMemory() { munmap(mapping_, room_ + 2 * fence_guard); }
 
-/// Returns memory as near to the page behind as its alignment allows.
+/// Places the bytes as near to the guard page behind them as their alignment allows.
 void* FencedMemory::lend(std::size_t bytes) {
   begin_ = room_begin_ + (room_ - least_fence - bytes) / fence_alignment * fence_alignment;
   end_ = begin_ + bytes;

@@ -1,6 +1,6 @@
-// Memory of the host for code that is not the platform's and may write beside what it has been lent: known bytes lie
-// before and behind that, and inaccessible pages beyond them, so that the platform's own memory is out of
-// reach of small steps.
+// Memory for code that is not the platform's and may write outside of what it was lent. Known bytes lie before and
+// behind the lent bytes, and inaccessible guard pages beyond those. Small overruns therefore do not reach the
+// platform's own memory.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ class FencedMemory {
   /// So many bytes for any type of C, whatever they hold. What was lent before is taken back.
   void* lend(std::size_t bytes);
 
-  /// Where the borrower has written beside them: "before" or "behind"; null when it has not.
+  /// Returns the side on which the borrower has written beside the bytes: "before" or "behind"; null when it has not.
   const char* written_beside() const;
 
  private:
   std::size_t capacity_;
-  std::size_t room_;  ///< between the inaccessible pages
+  std::size_t room_;  ///< bytes between the guard pages
   void* mapping_ = nullptr;
   unsigned char *room_begin_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  ///< of the room, and of what is lent
 };

@@ -16,8 +16,8 @@ struct FiberStack {
   std::size_t bytes = 0;
 };
 
-/// Stacks cut from a few large mappings, since an inaccessible page below each would be a mapping each, of
-/// which a process has 65530. Builds with the address sanitizer have such pages all the same: they are for small runs.
+/// Stacks cut from a few large mappings. A guard page below each stack would need a mapping each, and a process has at
+/// most 65530. Builds with the address sanitizer have guard pages all the same: they are for small runs.
 class FiberStacks {
  public:
   explicit FiberStacks(std::size_t bytes);
@@ -70,7 +70,7 @@ class Fiber {
   void* argument_ = nullptr;
   void* context_ = nullptr;  ///< of the program, while it does not run
   void* caller_ = nullptr;   ///< of who has resumed it, while it runs
-  // The address sanitizer needs to know these of the two stacks.
+  // The bounds of the two stacks, for the address sanitizer.
   void* own_frames_ = nullptr;
   const void* caller_bottom_ = nullptr;
   std::size_t caller_bytes_ = 0;

@@ -6,7 +6,8 @@
 
 namespace t3vp::compute {
 
-/// As long as it lives the thread handles none, but for those that are thrown meanwhile; then those of before again.
+/// Saves the thread's exceptions and restores them at its end. Meanwhile the thread handles only exceptions that are
+/// thrown then.
 class KeptExceptions {
  public:
   KeptExceptions() : before_(here()) { here() = {}; }
@@ -18,7 +19,7 @@ class KeptExceptions {
   KeptExceptions& operator=(const KeptExceptions&) = delete;
 
  private:
-  /// As the C++ ABI has it, for Itanium's and all that follow it (__cxa_eh_globals, 2.2.2).
+  /// The layout of the C++ ABI for Itanium, and of all that follow it (__cxa_eh_globals, 2.2.2).
   struct Globals {
     void* caught;           ///< a list
     unsigned int uncaught;  ///< how many are on their way

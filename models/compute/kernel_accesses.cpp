@@ -17,7 +17,7 @@ AccessedBytes bytes_of(const t3_access& access) {
   return {access.address, access.stride, access.rows, std::uint64_t{access.columns} * t3_element_bytes(access.element)};
 }
 
-/// The call accesses memory and no signals.
+/// Returns the bytes of a call that accesses memory, and not signals.
 AccessedBytes bytes_of(const t3_call& call) {
   switch (call.kind) {
     case T3_CALL_FETCH_ADD:
@@ -118,7 +118,7 @@ AccessedBytes at_local(AccessedBytes access) {
 
 bool is_of_all(const AccessedBytes& access) { return address_map::gpu_of(access.address) == address_map::all_gpus; }
 
-/// What is of all GPUs is of each.
+/// An address of all GPUs overlaps with that of each GPU.
 bool share_bytes(const AccessedBytes& a, const AccessedBytes& b) {
   const bool on_one = address_map::gpu_of(a.address) == address_map::gpu_of(b.address);
   return (on_one || is_of_all(a) || is_of_all(b)) && share_local_bytes(at_local(a), at_local(b));
@@ -146,8 +146,8 @@ Refusal KernelAccesses::validate_count(const Wave& wave, const t3_call& call) co
                  wave.in_flight.count(), static_cast<int>(T3_ACCESSES_MAX));
 }
 
-/// Whether the call may reach memory before what the wave has stored. Stores alternate at the port, so that a load of
-/// what they bring may pass them. What goes to all GPUs reaches the own one through the switch, other stores do not.
+/// Returns whether the call may reach memory before the wave's earlier stores. Stores arbitrate for the port, so a load
+/// of stored bytes may pass them. A store to all GPUs reaches the own one through the switch; other stores do not.
 bool KernelAccesses::may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const {
   if (!is_store(call.kind)) return share_bytes(bytes, stored);
   const auto is_here = [this](const AccessedBytes& access) {
@@ -169,7 +169,8 @@ Refusal KernelAccesses::validate_order(const Wave& wave, const t3_call& call) co
   return {};
 }
 
-/// Of two loads into the same elements that are in flight, memory's timing would say which one they hold.
+/// Refuses a load into elements that another load in flight also writes: memory's timing would decide which data they
+/// hold.
 Refusal KernelAccesses::validate_load(const Wave& wave, const t3_call& call) const {
   const auto meet = [](std::uint64_t a, std::uint64_t length_a, std::uint64_t b, std::uint64_t length_b) {
     return a < b + length_b && b < a + length_a;

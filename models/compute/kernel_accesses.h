@@ -1,5 +1,5 @@
-// What the waves of a kernel have in flight in memory: each access by a number, which travels in the transaction's
-// token, the order of stores at the port, and what may not pass what.
+// The accesses to memory that a kernel's waves have in flight. Each has a number, which travels in the transaction's
+// token. This class also has the order of stores at the port, and the rules for accesses that must not pass each other.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace t3vp::compute {
 
-/// The range of memory that an access touches.
+/// The bytes of memory that an access touches.
 struct AccessedBytes {
   std::uint64_t address, stride;
   std::uint32_t rows;

@@ -110,7 +110,8 @@ void KernelQueue::answered(Transaction& transaction) {
   transaction.extension().token = token;
 }
 
-/// By the GPU that it addresses: what this GPU's links refuse, which know no such GPU, is in the log.
+/// Returns whether the GPU that the read addresses has refused it. A refusal by this GPU's links, which know no such
+/// GPU, is in the log.
 bool KernelQueue::is_refused_read(const tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = *transaction.get_extension<DataExtension>();
   const bool is_by_links = extension.refusal == static_cast<std::uint32_t>(Status::no_peer);
@@ -118,7 +119,7 @@ bool KernelQueue::is_refused_read(const tlm::tlm_generic_payload& transaction) c
          !is_by_links && address_map::gpu_of(transaction.get_address()) != gpu();
 }
 
-/// What a GPU refuses is in its own error log; of what a peer refuses, the kernel's first is in this GPU's too.
+/// A GPU's refusal is in its own error log. The kernel's first refusal by a peer is in this GPU's log too.
 void KernelQueue::note_failure(Transaction& transaction) {
   const Status status = status_of_data_access(transaction);
   const DataExtension& extension = transaction.extension();

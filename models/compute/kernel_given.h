@@ -1,4 +1,4 @@
-// What all programs of a kernel read: its arguments and the struct t3_device. They may not change either.
+// The data that all programs of a kernel read: its arguments and the struct t3_device. They must not change either.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace t3vp::compute {
 /// The machine as programs see it.
 t3_device device_of(const ComputeParameters& parameters);
 
-/// The structures that a kernel receives.
+/// The arguments as a kernel sees them.
 class KernelArguments {
  public:
   /// So many units of alignment, all zero, behind a fence.

@@ -1,4 +1,4 @@
-// What the workgroups of a kernel are given by the compute cluster.
+// The compute cluster's interface for the workgroups of a kernel.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace t3vp::compute {
 /// A workgroup's place on a compute unit: cu * slots per CU + slot.
 using Slot = std::uint32_t;
 
-/// Code of a kernel's that computes on the host, for those who report what it does there.
+/// A part of a kernel's code that computes on the simulating machine, for observers that report what it does there.
 struct KernelCode {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
   const char* kernel;                           ///< its name
@@ -25,7 +25,7 @@ struct KernelCode {
   std::uint32_t workgroup = none, wave = none;  ///< whose program it is; none of its check, its plan and so on
 };
 
-/// What a kernel must not leave behind, where it is reported.
+/// The message about a floating-point environment that a kernel has not restored.
 inline constexpr const char* other_floats =
     "another floating-point environment than it found: the same rounding mode, denormal numbers and exceptions "
     "expected";
@@ -36,7 +36,7 @@ class KernelHost {
   virtual const ComputeParameters& parameters() const = 0;
   virtual bool functional() const = 0;
   virtual std::uint16_t gpu() const = 0;
-  /// How often the GPU has been reset.
+  /// Returns the number of resets of the GPU.
   virtual std::uint64_t reset_count() const = 0;
   /// The code of the kernel's first access that failed.
   virtual Status failure() const = 0;
@@ -59,7 +59,7 @@ class KernelHost {
   /// A program has done what it must not do: the kernel ends without it.
   virtual void fail(const std::string& what) = 0;
   virtual void finished(Slot slot) = 0;
-  /// Where the spans of the workgroup in the slot go, null when they are not shown.
+  /// Returns the recorder and the track of the workgroup in the slot; null when its spans are not shown.
   virtual Trace* trace(Slot slot, std::uint32_t workgroup, Trace::Track& track) = 0;
 };
 

@@ -16,7 +16,7 @@ std::vector<OutputRange> ranges_of(const t3_range* ranges, std::uint32_t count) 
   return all;
 }
 
-/// What the kernel's functions read before it runs.
+/// The data that the kernel's functions read before it runs.
 class Handed {
  public:
   Handed(const t3_device& device, const t3_launch& launch, std::uint32_t bytes)

@@ -11,7 +11,7 @@ namespace t3vp::compute {
 
 class KernelLaunch {
  public:
-  /// What a kernel is made from.
+  /// The blocks and parameters that a launch uses.
   struct Means {
     const KernelRegistry& kernels;
     LentStructures& lent;
@@ -42,9 +42,9 @@ class KernelLaunch {
   std::uint64_t packet_address() const { return packet_address_; }
   std::uint64_t arguments() const { return packet_.arguments; }
   std::uint32_t argument_bytes() const { return packet_.argument_bytes; }
-  /// Of the packet, once it is believed; T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE before.
+  /// Returns the signal of the packet, once the packet is valid; T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE before.
   std::uint32_t completion_signal() const { return completion_signal_; }
-  /// When the kernel starts: a fixed time after its packet has come, unless its arguments come later.
+  /// Returns the start time of the kernel: a fixed time after its packet has arrived, unless its arguments come later.
   Picoseconds time() const { return std::max(now(), launch_time_); }
   const KernelRanges& ranges() const { return ranges_; }
 

@@ -15,7 +15,7 @@ namespace t3vp::compute {
 
 class KernelQueue final : public KernelHost {
  public:
-  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose responses are not awaited
+  static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose responses are ignored
   static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the queue's own fetches
   enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch, poll };
   struct Event {
@@ -59,10 +59,10 @@ class KernelQueue final : public KernelHost {
   bool fits(std::uint32_t cu) const { return slots_.fits(cu); }
   void start(std::uint32_t cu);
 
-  // Queries of other blocks.
+  // The queue's state, for other blocks.
   bool busy() const { return busy_; }
   std::uint64_t completed() const { return ring_.completed(); }
-  /// When the oldest packet that has not ended was announced; never when there is none.
+  /// Returns the time at which the oldest packet that has not ended was announced; never when there is none.
   Picoseconds oldest_announced() const { return ring_.oldest_announced(); }
   bool running() const { return running_; }
   bool stopping() const { return stopping_; }
@@ -75,8 +75,8 @@ class KernelQueue final : public KernelHost {
   std::string contents() const;
   /// Waves whose polls have been in vain so far.
   std::uint32_t polling() const { return running_ ? kernel_->polling() : 0; }
-  /// What the queue does in this range, in words; empty when its packets are not there and its kernel does not write,
-  /// or read, there.
+  /// Returns the queue's use of this range, in words; empty when its packets are not there and its kernel does not
+  /// write, or read, there.
   std::string use_of(const OutputRange& range, bool also_reads) const;
   /// The kernel that runs, or a packet behind it, may write there.
   bool may_write(std::uint64_t address) const;

@@ -16,8 +16,8 @@ class KernelRegistry {
   /// Bytes of the structure that programs see: several times as many as in memory.
   static constexpr std::uint32_t most_argument_size = 8 * T3_ARGUMENT_BYTES_MAX;
 
-  /// Up to a null pointer; the kernels outlive the registry. Throws std::invalid_argument when one cannot be
-  /// distinguished from another, or lacks a part.
+  /// Takes the kernels up to a null pointer; they outlive the registry. Throws std::invalid_argument when two of them
+  /// have the same name or handle, or when one lacks a part.
   explicit KernelRegistry(const t3_kernel* const* kernels);
 
   /// Why it cannot be added.
@@ -28,7 +28,7 @@ class KernelRegistry {
   /// Throws as the constructor does.
   void add(const t3_kernel& kernel);
 
-  /// Null for a handle that was not registered.
+  /// Returns null for a handle that is not registered.
   const t3_kernel* find(std::uint32_t handle) const;
   /// All of them with their handles, in words.
   std::string text() const;

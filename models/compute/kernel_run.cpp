@@ -82,7 +82,7 @@ void KernelRun::run_ready() {
   running_ready_ = false;
 }
 
-/// Until it has to wait.
+/// Runs the program until it has to wait.
 void KernelRun::step(Wave& wave) {
   for (;;) {
     const t3_call* const asked = WavePrograms::resume(host_, wave);
@@ -95,7 +95,7 @@ void KernelRun::step(Wave& wave) {
   }
 }
 
-/// What a program has done while it computed.
+/// Refuses a step in which the program has broken a rule while it computed.
 Refusal KernelRun::validate_step(const Wave& wave) const {
   if (WavePrograms::has_jumped())
     return refused(Status::aborted,

@@ -42,7 +42,7 @@ class KernelRun {
   void poll_again(Slot slot, std::uint32_t wave);
   /// Waves that have read something else than what they await.
   std::uint32_t polling() const { return WavePolls::count(waves_); }
-  /// What the first of them awaits, in words; empty when there is none.
+  /// Returns what the first of them awaits, in words; empty when there is none.
   std::string awaited() const { return WavePolls::awaited(waves_); }
 
  private:

@@ -14,7 +14,7 @@
 namespace t3vp::compute {
 
 struct Wave : FrontFence, t3_wave {
-  /// Loads, stores and updates that are in flight.
+  /// The wave's loads, stores and updates in flight.
   struct InFlight {
     std::uint32_t loads = 0, stores = 0;  ///< that have not come back; stores and updates that have not been taken
     Picoseconds port_until = 0;           ///< when the most recent store has passed the port
@@ -27,7 +27,7 @@ struct Wave : FrontFence, t3_wave {
     Picoseconds sent_at = 0;              ///< when the latest read was sent
     std::uint64_t in_vain = 0, seen = 0;  ///< reads in vain; what the latest has brought
   };
-  /// The name that the program gives its present part.
+  /// The current span of the program, as it names it.
   struct Part {
     std::string name;  ///< empty: by the plan's name
     Picoseconds since = 0;

@@ -16,8 +16,8 @@ namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER;
 
-/// What a kernel's check may say of itself. The others say how a wait has ended, or what became of a context or of a
-/// kernel that has run.
+/// Returns whether a kernel's check may return this code. The other codes are those of waits, contexts and kernels that
+/// have run.
 bool is_refusal(std::uint32_t code) {
   constexpr Status of_others[] = {Status::ok, Status::stuck, Status::timeout, Status::aborted, Status::stale};
   const auto is_listed = [code](const auto& list) {
@@ -113,7 +113,7 @@ Refusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& plan) co
   return !found && !plan.awaits_arrivals ? arrivals(ranges) : found;
 }
 
-/// No other block uses what the kernel reads or writes.
+/// Refuses a launch when another user accesses what the kernel reads or writes.
 Refusal LaunchChecks::use(const KernelRanges& ranges) const {
   const OutputRange ring = ring_.range();
   for (const auto& [all, does] : {std::pair{&ranges.writes, "writes"}, std::pair{&ranges.reads, "reads"}})
@@ -134,7 +134,7 @@ Refusal LaunchChecks::use(const KernelRanges& ranges) const {
   return {};
 }
 
-/// What another queue has run beside this packet, by chance before it, might as well have come behind it.
+/// Another queue's kernel that has run before this packet only by chance might as well have come after it.
 Refusal LaunchChecks::order(const KernelRanges& ranges) const {
   const Picoseconds announced = ring_.oldest_announced();
   const auto shared = [](const std::vector<OutputRange>& some, const std::vector<OutputRange>& others) {
@@ -178,7 +178,7 @@ Refusal LaunchChecks::maps(const KernelRanges& ranges, const t3_plan& plan) cons
   return {};
 }
 
-/// What is mapped and read has arrived.
+/// Refuses reads of mapped memory that has not arrived completely.
 Refusal LaunchChecks::reads(const KernelRanges& ranges) const {
   const auto& holders = context_.cluster.map_holders;
   for (const OutputRange& range : ranges.reads)
@@ -188,7 +188,7 @@ Refusal LaunchChecks::reads(const KernelRanges& ranges) const {
   return {};
 }
 
-/// What neighbours have stored for a ring kernel is not overwritten before it has run.
+/// Neighbours' stores for a ring kernel must not be overwritten before it has run.
 Refusal LaunchChecks::arrivals(const KernelRanges& ranges) const {
   const auto& arrivals = context_.cluster.arrivals;
   for (const OutputRange& range : ranges.writes)

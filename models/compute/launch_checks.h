@@ -1,4 +1,5 @@
-// What a packet is refused for: its header, what its kernel says, and what the kernel would read and write.
+// The checks that refuse a packet: of its header, of the kernel's own check, and of the memory that the kernel would
+// read and write.
 #pragma once
 
 #include <array>
@@ -17,17 +18,17 @@ namespace t3vp::compute {
 
 class ComputeCluster;
 
-/// What kernels' functions write for the dispatcher: two structures at a time.
+/// The memory that kernels' functions write for the dispatcher: two structures at a time.
 using LentStructures = std::array<FencedMemory, 2>;
 
-/// What a kernel reads and writes, by its plan.
+/// The memory that a kernel reads and writes, by its plan.
 struct KernelRanges {
   std::vector<OutputRange> writes, reads;
 };
 
 class LaunchChecks {
  public:
-  /// What is asked beside the queue.
+  /// The other blocks that the checks ask.
   struct Context {
     const ComputeCluster& cluster;
     const KernelRegistry& kernels;

@@ -15,9 +15,9 @@ class LentTiles {
  public:
   /// The operand's elements, from now on. Throws std::bad_alloc.
   float* lend(std::uint32_t operand, const std::vector<unsigned char>& bytes);
-  /// Where the function has written beside it: "before" or "behind"; null when it has not.
+  /// Returns the side on which the function has written beside the tile: "before" or "behind"; null when it has not.
   const char* written_beside(std::uint32_t operand) const { return memory_[operand]->written_beside(); }
-  /// What the function has made of it.
+  /// Copies the function's result back.
   void take_back(std::uint32_t operand, std::vector<unsigned char>& bytes) const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t fence_bytes = 64;
 constexpr std::size_t alignment = 64;
-/// What lies before and behind all of them is inaccessible: so much a program cannot write past by small steps.
+/// Guard bytes before and behind all slots. Small overruns of a program cannot go past them.
 constexpr std::size_t guard = 1u << 20;
 
 }  // namespace

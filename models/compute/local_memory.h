@@ -18,7 +18,8 @@ class LocalMemory {
   /// A workgroup's, for any type of C, zeroed; null when there is none.
   void* clear(std::size_t slot);
 
-  /// Where the workgroup has written beside its own: "before" or "behind"; null when it has not so far.
+  /// Returns the side on which the workgroup has written beside its own bytes: "before" or "behind"; null when it has
+  /// not so far.
   const char* written_beside(std::size_t slot) const;
 
  private:

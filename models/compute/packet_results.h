@@ -1,4 +1,4 @@
-// How a queue's packets have ended, as its registers say.
+// The results of a queue's packets, in its registers.
 #pragma once
 
 #include <cstdint>

@@ -18,14 +18,15 @@ class PacketRing {
  public:
   static constexpr std::uint32_t entry_bytes = T3_KERNEL_PACKET_ENTRY_BYTES;
 
-  /// Of queue `queue` of GPU `gpu`, which has so many bytes of memory.
+  /// Creates the ring of queue `queue` of GPU `gpu`, which has `memory_bytes` of memory.
   PacketRing(registers::KernelQueue& registers, std::uint8_t queue, std::uint16_t gpu, std::uint64_t memory_bytes)
       : registers_(registers), queue_(queue), gpu_(gpu), memory_bytes_(memory_bytes) {}
 
   // Registers that software has written.
   void check_base();
   void check_entries();
-  /// The doorbell. False when it is refused. `used_by` says who else uses a range, in words; empty when it is free.
+  /// Handles the doorbell. Returns false when it is refused. `used_by` returns a text that names the other user of a
+  /// range; it is empty when there is none.
   bool announce(const std::function<std::string(const OutputRange&)>& used_by);
 
   /// There is a packet that has been announced and has not ended.
@@ -41,7 +42,7 @@ class PacketRing {
 
   std::uint64_t announced() const { return announced_; }
   std::uint64_t completed() const { return completed_; }
-  /// When the oldest packet that has not ended was announced; never when there is none.
+  /// Returns the time at which the oldest packet that has not ended was announced; never when there is none.
   Picoseconds oldest_announced() const { return times_.empty() ? never : times_.front(); }
   /// Empty before the first doorbell.
   OutputRange range() const;

@@ -1,4 +1,4 @@
-// What a kernel and its neighbours in a ring must agree on, as the kernel itself says.
+// The agreement of a kernel with its neighbours in a ring, as the kernel defines it.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 
 namespace t3vp::compute {
 
-/// What stores to other GPUs and signals carry, and what waits expect; both null for a kernel without neighbours.
+/// The values that stores to other GPUs and signals carry, and those that waits expect; both null for a kernel without
+/// neighbours.
 struct RingAgreement {
   std::shared_ptr<const RingSignal> sent, expected;
   std::string mistake;  ///< in words, when the kernel says what cannot be

@@ -1,5 +1,4 @@
-// What a kernel's program must not ask for in memory that it shares: fetch-and-adds, reads, writes and polls of real
-// bytes.
+// The rules for a program's calls on shared memory: fetch-and-adds, reads, writes and polls of real bytes.
 #pragma once
 
 #include <cstdint>

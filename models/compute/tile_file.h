@@ -38,7 +38,7 @@ class TileFile {
 
   void awaits(std::size_t wave, const t3_tile& tile) { ++at(wave, tile).awaited; }
   void has_come(std::size_t wave, const t3_tile& tile) { --at(wave, tile).awaited; }
-  /// No load into it is in flight.
+  /// Returns whether no load into the tile is in flight.
   bool is_here(std::size_t wave, const t3_tile& tile) const { return at(wave, tile).awaited == 0; }
   /// In a functional run alone. They have the tile's size, and are zeros where nothing has been loaded or computed
   /// since it has its shape.

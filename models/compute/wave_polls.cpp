@@ -7,7 +7,7 @@
 namespace t3vp::compute {
 namespace {
 
-/// As the GPU's byte order, little endian, has it.
+/// Returns the number in the GPU's byte order, little endian.
 std::uint64_t number_of(const unsigned char* bytes, std::size_t count) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < count; ++i) value |= std::uint64_t{bytes[i]} << 8 * i;

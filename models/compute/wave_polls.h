@@ -20,7 +20,7 @@ class WavePolls {
 
   /// Waves that have read something else than what they await.
   static std::uint32_t count(const std::vector<Wave>& waves);
-  /// What the first of them awaits, in words; empty when there is none.
+  /// Returns what the first of them awaits, in words; empty when there is none.
   static std::string awaited(const std::vector<Wave>& waves);
 
  private:

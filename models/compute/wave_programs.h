@@ -8,18 +8,18 @@ namespace t3vp::compute {
 
 class WavePrograms {
  public:
-  /// What a wave's struct t3_wave has for its calls.
+  /// The function that a wave's struct t3_wave has for its calls.
   static void call(t3_wave* wave, const t3_call* call);
 
   /// The next resume() begins the wave's program.
   static void start(Wave& wave);
-  /// Until the program calls the device: the call, which is null at its end.
+  /// Runs the program until it calls the device. Returns the call, which is null at the program's end.
   static const t3_call* resume(KernelHost& host, Wave& wave);
-  /// Calls the work's own function. False when it has not returned: it has gone on where another program has been
-  /// called, which has been reported and has ended.
+  /// Calls the work's own function. Returns false when the function has not returned: it has jumped to another program,
+  /// which has been notified and has ended.
   static bool compute(KernelHost& host, Wave& wave, const t3_vector_work& work, float* const* operands);
 
-  // What the latest of these has done.
+  // Results of the latest of these calls.
   /// It has made a call that is not its own.
   static bool has_strayed() { return strayed; }
   /// It has gone on where another program has been called.

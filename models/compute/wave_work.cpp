@@ -14,7 +14,7 @@ namespace {
 constexpr double end_of_time_ps = 4e18;  // 46 days: sums of two of them are within the range of times
 }  // namespace
 
-/// How long the matrix or vector unit of the compute unit takes.
+/// Returns the cycles that the matrix or vector unit of the compute unit takes.
 double WaveWork::cycles_of(const t3_call& work) const {
   const ComputeParameters& p = host_.parameters();
   if (work.kind == T3_CALL_WORK) return work.work.operations / p.vector_elements_per_cycle;
@@ -47,7 +47,7 @@ Refusal WaveWork::finish(Wave& wave, const t3_call& work) {
   return {};
 }
 
-/// The part that the kernel computes by itself.
+/// Runs the kernel's own function on the operands.
 Refusal WaveWork::compute(Wave& wave, const t3_vector_work& work) {
   if (work.compute == nullptr) return {};
   std::array<float*, T3_OPERANDS_MAX> operands{};

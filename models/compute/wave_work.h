@@ -1,4 +1,4 @@
-// What waves compute: how long the compute unit's lanes take for it, and its result in the tiles.
+// The computation of waves: the time that it takes on the compute unit's lanes, and its results in the tiles.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace t3vp::compute {
 
 class WaveWork {
  public:
-  /// What a work's own function may reach and must not change.
+  /// The memory that a work's own function may reach and must not change.
   struct Reach {
     LentTiles& lent_tiles;
     const LocalMemory& local;
@@ -26,7 +26,7 @@ class WaveWork {
   /// The work takes the lanes as soon as they are free, and the cluster says when it has ended. Empty, or a text when
   /// it would never end.
   Refusal occupy(Wave& wave, const t3_call& work);
-  /// What the work that has taken its time has computed. Empty, or what its function has done that it must not.
+  /// Computes the result of a work whose time is over. Returns nothing, or the rule that its function has broken.
   Refusal finish(Wave& wave, const t3_call& work);
 
  private:
@@ -42,7 +42,7 @@ class WaveWork {
   Multiplier multiplier_;
 };
 
-// Messages to a kernel that has done what it must not.
+// Messages about kernels that have broken a rule.
 inline constexpr const char* stray_call = "it calls the device for another wave, from its work, or for nothing";
 inline constexpr const char* changed_given =
     "it has changed its arguments or the struct t3_device, which all of its workgroups read: the same expected";

@@ -1,5 +1,5 @@
-// Where the workgroups of the kernel that a queue runs are: the compute units that it may use, its slots on them, and
-// how many have started and finished.
+// The placement of a queue's workgroups: the compute units that it may use, its slots on them, and how many workgroups
+// have started and finished.
 #pragma once
 
 #include <vector>

@@ -24,7 +24,7 @@ Command* CommandTable::find(std::uint32_t serial) {
   return found == commands_.end() ? nullptr : &*found;
 }
 
-/// What further destinations take, too.
+/// Returns the used entries, further destinations included.
 std::size_t CommandTable::used() const {
   std::size_t count = 0;
   for (const Command& command : commands_) count += std::max<std::size_t>(command.destinations.size(), 1);

@@ -16,7 +16,7 @@ namespace t3vp::dma {
 
 class CommandTable {
  public:
-  /// What is wrong with the command's queue of the NIC; status ok when nothing is.
+  /// Returns the error of the command's NIC queue; status ok when there is none.
   using QueueCheck = std::function<ChunkCheck(const Command&)>;
 
   /// `memory` leads to the memory of GPU `gpu`, `remote` to its peers.

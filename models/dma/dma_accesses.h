@@ -1,5 +1,5 @@
-// The engine's accesses of memory, peers and the NIC: made here with the token of what they are for. What was made
-// before a reset is stale: its response finds no requester.
+// The engine's accesses to memory, peers and the NIC. Each carries the token of its command. A response to an access
+// from before a reset is stale and is dropped.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class DmaAccesses {
   static std::uint32_t for_whom(const tlm::tlm_generic_payload& transaction) {
     return static_cast<std::uint32_t>(token_of(transaction));
   }
-  /// What an access is for that is a queue's of the NIC.
+  /// Returns the token of an access for a queue of the NIC.
   static std::uint32_t of_queue(std::size_t queue) { return first_queue + static_cast<std::uint32_t>(queue); }
   static bool is_of_queue(const tlm::tlm_generic_payload& transaction) {
     return for_whom(transaction) - first_queue < registers::Dma::queue_entries_count;

@@ -1,4 +1,4 @@
-// What software sees of the engine's work: how a command was taken, the first transfer that failed, and the interrupts.
+// The engine's status for software: the result of a command, the first failed transfer, and the interrupts.
 #pragma once
 
 #include <functional>

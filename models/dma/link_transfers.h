@@ -16,8 +16,7 @@ namespace t3vp::dma {
 
 class LinkTransfers {
  public:
-  /// What the engine reads and sends with. The sockets' responses come back through loaded(), taken() and
-  /// acknowledged().
+  /// The ports for reads and sends. The sockets' responses come back through loaded(), taken() and acknowledged().
   struct Ports {
     DataInitiatorBase& memory;
     DataInitiatorBase& remote;
@@ -66,7 +65,7 @@ class LinkTransfers {
   Trace::Track track_ = 0;
   std::deque<Job> jobs_;
   std::uint64_t bytes_in_flight_ = 0;  ///< read or being read, not taken by all links
-  /// Of tiles with several destinations (token, workgroup, wavefront), how many links have not taken them.
+  /// For each tile with several destinations (token, workgroup, wavefront), the number of links that have not taken it.
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> links_left_;
   std::uint64_t unacknowledged_ = 0;  ///< tiles sent without a response
   RunCount blocks_, bytes_;

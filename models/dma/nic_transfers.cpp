@@ -68,7 +68,7 @@ std::uint32_t NicTransfers::pair_of(std::size_t queue) const {
   return static_cast<std::uint32_t>(registers_.queue_pair[queue].number());
 }
 
-/// The queue starts again.
+/// Starts the queue again.
 void NicTransfers::begin(std::size_t number) {
   const std::uint64_t entries = registers_.queue_entries[number].value();
   if (table_.uses_queue(number) || queues_[number].is_busy())
@@ -166,7 +166,7 @@ void NicTransfers::post(std::size_t number) {
                 parameters_.latency);
 }
 
-/// When memory has the entries and the record, the NIC is notified, and asked for each entry's end.
+/// When the entries and the record are in memory, the NIC is notified and asked for each entry's end.
 void NicTransfers::written(Transaction& write) {
   const std::size_t number = DmaAccesses::queue_of(write);
   Queue& queue = queues_[number];

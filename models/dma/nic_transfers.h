@@ -15,7 +15,7 @@ namespace t3vp::dma {
 
 class NicTransfers {
  public:
-  /// What the engine writes and rings with. The sockets' responses come back through written(), rung() and ended().
+  /// The ports for writes and doorbells. The sockets' responses come back through written(), rung() and ended().
   struct Ports {
     DataInitiatorBase& memory;
     DataInitiatorBase& nic;
@@ -53,7 +53,7 @@ class NicTransfers {
   struct Queue {
     std::deque<Job> waiting;   ///< for a place
     std::deque<Job> sent;      ///< from entry `ended` on, those that are being written too
-    std::uint32_t posted = 0;  ///< entries of which the NIC has been notified, since the queue began, modulo 2^32
+    std::uint32_t posted = 0;  ///< entries that the NIC has been notified of, since the queue began, modulo 2^32
     std::uint32_t ended = 0;   ///< entries
     std::uint32_t batch = 0;   ///< entries that are being written: the doorbell rings when all have been
     std::uint32_t writes = 0;  ///< of the batch and the doorbell record, that memory has not answered

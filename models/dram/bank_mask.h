@@ -36,7 +36,7 @@ inline std::uint32_t count_of(ManyBanks banks) {
   return count_of(static_cast<FewBanks>(banks)) + count_of(static_cast<FewBanks>(banks >> 64));
 }
 
-/// The next one, cyclically, from `first` on, of a set that is not empty.
+/// Returns the first bank of a set from `first` on, in round-robin order. The set must not be empty.
 template <class Banks>
 std::uint32_t first_from(Banks banks, std::uint32_t first) {
   const Banks from_first = banks & (~Banks{0} << first);

@@ -27,14 +27,14 @@ struct ChannelStatistics {
   double row_hit_rate() const;
 };
 
-/// The reply, in a cycle, of the block that feeds a channel.
+/// The response of a channel's source in a cycle.
 enum class Fed : std::uint8_t {
   access,   ///< one enters the queue
   none,     ///< there is none before `retry`
   refused,  ///< there is one that may not enter before `retry`, or the occupancy changes, or another one is done
 };
 
-/// What there is of a channel, with its sets of banks in words of type Banks.
+/// A channel, with its sets of banks in words of type Banks.
 template <class Banks>
 class ChannelOf {
  public:
@@ -108,7 +108,7 @@ class ChannelOf {
   Cycle row_wake() const {
     return std::max(row_bus_free_, std::min(ready(Need::activate).wake, ready(Need::precharge).wake));
   }
-  /// The next bank, cyclically: there is a power of two of them.
+  /// The next bank in round-robin order. The number of banks is a power of two.
   std::uint32_t after(std::uint32_t bank) const { return (bank + 1) & (banks_count_ - 1); }
   bool is_open(std::uint32_t bank) const { return (open_ >> bank & 1) != 0; }
   void activate(std::uint32_t bank);

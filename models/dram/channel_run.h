@@ -69,7 +69,7 @@ void ChannelOf<Banks>::leave_queue(std::uint32_t cls) {
   changed();
 }
 
-/// What refused an access may think better of it.
+/// Lets a refused access try again: after a change it may be accepted.
 template <class Banks>
 void ChannelOf<Banks>::changed() {
   if (refused_) ask_at_ = std::min(ask_at_, now_ + 1);

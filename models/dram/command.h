@@ -1,4 +1,4 @@
-// What goes over a channel's command buses, for logs and timing checkers. Plain C++, no SystemC.
+// The commands on a channel's command buses, for logs and timing checkers. Plain C++, no SystemC.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// When each bank of a channel may take its next command: the JEDEC constraints between commands, and nothing of
+// The earliest time of the next command of each bank of a channel: the JEDEC constraints between commands, without
 // scheduling. Plain C++, no SystemC.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace t3vp::dram {
 
-/// What the request of a bank needs next; a write and a near-memory update need the same.
+/// The command that a bank's request needs next; a write and a near-memory update need the same.
 enum class Need : std::uint8_t { read, write, activate, precharge };
 inline constexpr std::size_t need_count = 4;
 
-/// A command needs its bank's own time, which only commands to this bank move, and the times of its bank group and of
-/// its pseudo-channel. Banks are numbered with the pseudo-channel in the lowest bits, then the bank group, then the
-/// bank of the group. Commands are reported in the order of time and only when legal, so most new times are later than
-/// the old.
+/// The earliest times of commands. A command needs its bank's own time, which only commands to this bank move, and the
+/// times of its bank group and of its pseudo-channel. Banks are numbered with the pseudo-channel in the lowest bits,
+/// then the bank group, then the bank of the group. Commands are recorded in the order of time and only when legal, so
+/// most new times are later than the old.
 template <class Banks>
 class TimingState {
  public:
@@ -31,7 +31,7 @@ class TimingState {
     return std::max({own(need, bank), at(group_[bank & group_mask_], need), at(pseudo_[bank & pseudo_mask_], need)});
   }
 
-  /// No bank's time is before, as far as pseudo-channels know.
+  /// A lower bound of all banks' times, by their pseudo-channels alone.
   Cycle any(Need need) const {
     Cycle first = never_cycle;
     for (std::uint32_t pseudo = 0; pseudo <= pseudo_mask_; ++pseudo) first = std::min(first, at(pseudo_[pseudo], need));

@@ -41,7 +41,7 @@ void ChunkMirror::request(int, tlm::tlm_generic_payload& transaction, Picosecond
   out.send(transaction, delay);
 }
 
-/// The same bytes of the GPU that stands for the ring: memories are alike.
+/// Reads the same bytes of the GPU that represents the ring: all memories are alike.
 unsigned ChunkMirror::debug(int, tlm::tlm_generic_payload& transaction) {
   const std::uint64_t address = transaction.get_address();
   transaction.set_address(address_map::on_gpu(gpu_, address_map::local_of(address)));

@@ -1,5 +1,6 @@
-// Lets one GPU stand for a homogeneous ring (T3 5.1.1): what it sends to its neighbour comes back as what its other
-// neighbour would send at that moment, the same bytes of the next chunk. There is no peer to ask: requests are refused.
+// Lets one GPU represent a homogeneous ring (T3 5.1.1). What it sends to its neighbour returns as what its other
+// neighbour would send at that moment: the same bytes of the next chunk. Read requests are refused, since no peer
+// exists.
 #pragma once
 
 #include "protocol/data_sockets.h"

@@ -178,7 +178,7 @@ void FabricPort::note_refusal(tlm::tlm_generic_payload& transaction) {
     *known = refused;
 }
 
-/// Who is signalled reads where something was refused.
+/// Marks a ring kernel's signal as failed when a store of its sender was refused here before.
 void FabricPort::mark_if_refused(DataExtension& signal) {
   if (signal.ring == nullptr || !signal.ring->is_of_kernel()) return;
   const auto store = std::find_if(refused_.begin(), refused_.end(), [&](const RefusedStore& refused) {
@@ -215,7 +215,8 @@ bool FabricPort::passed_on(const tlm::tlm_generic_payload& transaction, Picoseco
   return true;
 }
 
-/// It is not acknowledged: the read that it is about waits for its answer.
+/// Returns whether the transaction is a read request of this port. It is not acknowledged: its read waits for the
+/// response.
 bool FabricPort::is_own_request(tlm::tlm_generic_payload& transaction, int source) const {
   return source < first_ingress && extension_of(transaction).operation == Operation::request;
 }
@@ -273,7 +274,7 @@ void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picos
   }
 }
 
-/// Firmware learns of a refusal by its error log only, and not of writes before a reset.
+/// Reports a refusal to firmware by the error log alone. Refusals of writes before a reset are not reported.
 void FabricPort::posted_write_ended(Transaction& packet) {
   if (packet.is_response_error() && packet.extension().token == resets_)
     registers.report(status_of_data_access(packet), packet.get_address(), text_of_refusal(packet));

@@ -35,8 +35,8 @@ class FabricPort : public sc_core::sc_module, public Component {
   FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
              const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers);
 
-  /// Whose stores to other GPUs are not acknowledged, whose loads are not answered, and which signals wait for data;
-  /// empty when there are none.
+  /// Returns the stores to other GPUs that are not acknowledged, the loads without a response, and the signals that
+  /// wait for data; empty when there are none.
   std::vector<std::string> diagnosis() const override;
   const char* group() const override { return "fabric"; }
   /// Bytes of a wavefront tile that this GPU has sent to the GPU of an address without an answer so far.

@@ -49,7 +49,7 @@ void FabricPort::ask(tlm::tlm_generic_payload& read, int source, const Hop& hop,
   egress[hop.port]->send(request, delay);
 }
 
-/// What refuses a request says so with its response; its answer, if there is one, comes by itself.
+/// A refusal of a request comes with its response. The read's response, if there is one, comes separately.
 void FabricPort::asked(Transaction& request, Picoseconds delay) {
   tlm::tlm_generic_payload& read = request.original();
   if (request.is_response_error()) {
@@ -129,7 +129,7 @@ void FabricPort::send_answer(tlm::tlm_generic_payload& request, int source, Pico
   egress[hop.port]->send(answer, delay);
 }
 
-/// By its notice, or by its response where there was none.
+/// Called by its notice, or by its response when there was no notice.
 void FabricPort::answer_left(Transaction& answer, tlm::tlm_generic_payload*& request, Picoseconds delay) {
   if (request == nullptr) return;
   tlm::tlm_generic_payload& served = *request;

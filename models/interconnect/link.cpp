@@ -80,7 +80,7 @@ bool Link::may_go(const Queue& queue) const {
   return queue.left != 0 || has_room(*queue.packets.front().packet, buffered_[queue.lane.channel]);
 }
 
-/// Whether there is one that would go, or alternate, before the rest of the packet in flight.
+/// Returns whether another packet would go, by priority or round-robin, before the rest of the packet in flight.
 bool Link::another_may_go() const {
   for (std::size_t i = 0; i < queues_.size(); ++i)
     if (i != served_ && may_go(queues_[i]) && (passes_through(queues_[i]) || !passes_through(queues_[served_])))
@@ -99,7 +99,7 @@ std::optional<std::size_t> Link::next_to_go() const {
   return own;
 }
 
-/// The next queue sends (round-robin).
+/// The next queue in round-robin order sends.
 void Link::start() {
   const std::optional<std::size_t> next = next_to_go();
   if (!next) {
@@ -153,7 +153,8 @@ LinkTraffic Link::with_stall(LinkTraffic traffic) const {
   return traffic;
 }
 
-/// What is sent ends the time of its bytes later; what has begun before all of it has come, a packet from now at least.
+/// A slice ends after the time of its bytes. A train that has begun before all of it has arrived ends one packet from
+/// now at the earliest.
 void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
   tlm::tlm_generic_payload& transaction = *queues_[served_].packets.front().packet;
   slice_begin_ = begin;
@@ -163,7 +164,7 @@ void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
   events_.push(end, {Event::sent, &transaction, ++slice_, 0});
 }
 
-/// When others may go, the packet in flight goes on to the next multiple of arbitration_bytes.
+/// When others may go, the packet in flight continues to the next multiple of arbitration_bytes.
 void Link::shorten() {
   const std::uint64_t quantum = parameters_.arbitration_bytes;
   if (quantum == 0 || slice_bytes_ <= quantum || !another_may_go()) return;
@@ -218,14 +219,14 @@ std::uint64_t Link::packets_of(const Shape& shape) const {
   return runs * ((run_bytes + most - 1) / most);
 }
 
-/// Of the receive buffer, until the far end has taken it.
+/// Returns the bytes of the receive buffer that the packet uses until the far end has taken it.
 std::uint64_t Link::buffered_by(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
   return extension.operation == Operation::request ? packets_of(extension.shape) * request_bytes
                                                    : extension.shape.bytes();
 }
 
-/// Of the first packet, than which none is larger.
+/// Returns the time of the first packet; no packet is larger.
 Picoseconds Link::time_of_one_packet(tlm::tlm_generic_payload& transaction) const {
   const LinkTraffic all = traffic_of(transaction);
   const std::uint64_t most = parameters_.max_payload_bytes;

@@ -1,19 +1,20 @@
 // One direction of a link between two GPUs or switches: bandwidth, latency, header bytes, and a receive buffer at the
 // far end for each virtual channel, whose space the sender holds as credits.
 //
-// A store, an update or the response to a load is a train of packets: one, or as many as max_payload_bytes makes of it,
-// a header each; they have one lane, so that "packet" below means all of them. The request for a load is the same train
+// A store, an update or the response to a load is a train of packets, each with a header. Their number follows from
+// max_payload_bytes. They have one lane, so "packet" below means all of them. The request for a load is the same train
 // without payload, each of whose packets takes request_bytes of the receive buffer. Packets of one lane leave in the
-// order of their arrival. Lanes whose first packet has its credits alternate, by arbitration_bytes of a packet or by
-// whole ones, first those that pass through, since they hold receive buffers that others wait for, then those that
-// begin here. A packet that has begun holds its credits, so that its next part waits only for its turn. A sender
-// is notified that its packet is taken when the last byte has left; the packet reaches the far end one latency later,
-// as a relay of the sender's. When the far end has taken it, its credits return after another latency, and with them
-// (over several hops later) the far end's response, which is the sender's: it takes no bandwidth. Data that a GPU has
-// asked for does: it comes as a response, which is a packet of its own over the links that lead back.
+// order of their arrival. Lanes whose first packet has its credits are arbitrated round-robin, by arbitration_bytes of
+// a packet or by whole packets. Packets that pass through go first, since they hold receive buffers that others wait
+// for; packets that begin here go next. A packet that has begun holds its credits, so its next part waits only for
+// arbitration. A sender is notified that its packet is taken when the last byte has left. The packet reaches the far
+// end one latency later, as a relay of the sender's. When the far end has taken it, its credits return after another
+// latency, and with them (over several hops later) the far end's response, which is the sender's: it takes no
+// bandwidth. Data that a GPU has requested do take bandwidth: they come as a response, which is a packet of its own
+// over the links that lead back.
 //
-// What a GPU or switch passes on has sent its first packets on as they came. Where this link has been free since then,
-// and has had no credits to wait for, its time counts from there, and ends a packet after the last one has come.
+// A GPU or switch forwards the first packets of a train as they arrive. When this link has been free since then, and
+// has not waited for credits, its time counts from there. It ends one packet after the last one has arrived.
 #pragma once
 
 #include <deque>
@@ -30,7 +31,7 @@
 
 namespace t3vp::interconnect {
 
-/// What a link has carried.
+/// The traffic of a link.
 struct LinkTraffic {
   std::uint64_t payload_bytes = 0;  ///< tensor data: of a traffic class other than control
   std::uint64_t wire_bytes = 0;     ///< with headers and signals
@@ -67,7 +68,7 @@ class Link : public sc_core::sc_module {
   std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
   /// The packet that the injected fault took, in words; empty while it has taken none.
   const std::string& dropped() const { return dropped_; }
-  /// Who waits for credits, and what is in progress; empty when nothing is.
+  /// The lanes that wait for credits and the packets in flight, a line each. It is empty when there are none.
   std::vector<std::string> diagnosis() const;
 
  private:

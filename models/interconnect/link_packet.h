@@ -1,4 +1,4 @@
-// What a link takes, and what it takes of a link.
+// The packets that a link takes, and their size.
 #pragma once
 
 #include "interconnect/route.h"
@@ -6,8 +6,8 @@
 
 namespace t3vp::interconnect {
 
-/// What a packet without payload takes of a receive buffer: a request, which is an address and a size. Without it the
-/// loads that wait at a GPU would be without end.
+/// The bytes of a receive buffer that a packet without payload takes: a request, which is an address and a size.
+/// Without it the number of loads that wait at a GPU would not be limited.
 inline constexpr std::uint64_t request_bytes = 16;
 
 /// Answers have virtual channels of their own in the same order (route.h): the numbers from here on.

@@ -1,4 +1,5 @@
-// What a fabric port has sent and what is not answered, found by its transaction: thousands may be in flight.
+// Packets that a fabric port has sent and that have no response yet, found by their transaction. Thousands may be in
+// flight.
 #pragma once
 
 #include <unordered_map>
@@ -8,11 +9,11 @@
 
 namespace t3vp::interconnect {
 
-/// Who waits for the answer to a transaction that is on its way.
+/// A transaction in flight, with the source that waits for its response.
 struct Pending {
   tlm::tlm_generic_payload* transaction;
   int source;
-  /// Of a peer's read and of the response to it, until that has left: its request, which waits for this.
+  /// For a peer's read and its response: the request, which waits until the response has left.
   tlm::tlm_generic_payload* request = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// How packets find their way, at every GPU and switch by a table, and what links join. Responses to requests take the
-// same hops in channels of their own (packet.h; platform/system/topology.h says why nothing waits for itself).
+// Routing tables of GPUs and switches, and the links that join them. Responses take the same hops in channels of their
+// own (packet.h; platform/system/topology.h explains why there is no cyclic dependency).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Hop {
   std::uint8_t channel = 0;      ///< virtual channel of its link
 };
 
-/// The next hop to each GPU, by its number.
+/// The hops to each GPU, by its number.
 struct Route : std::vector<Hop> {
   using std::vector<Hop>::vector;
   Hop all = {};  ///< to the switch that reads and writes all GPUs that it joins

@@ -168,8 +168,8 @@ bool Signals::is_of_its_first_life(const RingSignal& signal) const {
   });
 }
 
-/// False when the sender has been reset since it first signalled here: what it signals now is no more of what it has
-/// signalled before. A wait that takes a ring kernel's signal is reported; firmware's signals do not count.
+/// Returns false when the sender has been reset since its first signal here: its signals no longer continue the earlier
+/// ones. A wait that takes a ring kernel's signal is notified; firmware's signals do not count.
 bool Signals::note_sender(const RingSignal& signal, std::uint64_t address) {
   const auto known =
       std::find_if(senders_.begin(), senders_.end(), [&](const Sender& sender) { return sender.gpu == signal.sender; });
@@ -211,8 +211,8 @@ void Signals::answer_waits(std::size_t index) {
   }
 }
 
-/// A ring kernel takes one signal after the other, whatever the counter is: where something else has changed it, or
-/// the packet's signal_epoch is not the neighbour's, it is notified and stays in step.
+/// A ring kernel takes one signal after the other, whatever the counter is. It is notified when something else has
+/// changed the counter, or when the packet's signal_epoch is not the neighbour's, and stays in step.
 bool Signals::is_fulfilled(const Wait& wait) const {
   const DataExtension& extension = extension_of(*wait.transaction);
   if (extension.ring == nullptr) return registers.value[wait.index].value() >= extension.threshold;
@@ -237,7 +237,7 @@ void Signals::answer(const Wait& wait) {
   wait.transaction->release();
 }
 
-/// What is left of a generation that the sender or this GPU had before a reset.
+/// Refuses signals of an earlier generation of the sender or of this GPU.
 Signals::Refusal Signals::judge_lives(const RingSignal& found) const {
   if (!is_of_its_first_life(found)) return {Status::peer_failed, text_of_another_life(found), true};
   if (found.begun < reset_at_)

@@ -28,9 +28,9 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
 
   /// One line for each workgroup's wait that is not fulfilled.
   std::vector<std::string> diagnosis() const override;
-  /// One line for each counter with signals of ring kernels that were not awaited.
+  /// One line for each counter with signals of ring kernels that no kernel has awaited.
   std::vector<std::string> untaken() const;
-  /// By neighbours' ring kernels that have stored there and whose signals were not awaited.
+  /// The use of a range by neighbours' ring kernels that have stored there and whose signals no kernel has awaited.
   std::string use_of(const OutputRange& range) const override;
   const char* group() const override { return "signals"; }
 

@@ -71,8 +71,8 @@ Switch::Multicast* Switch::multicast_of(const tlm::tlm_generic_payload& original
   return nullptr;
 }
 
-/// A request that asks for a part of a sum is about the sum's request, whose place is kept until the sum is
-/// complete. Sums themselves have no original.
+/// A request for a part of a sum refers to the sum's request, whose slot is kept until the sum is complete. Sums
+/// themselves have no original.
 void Switch::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   auto& relay = static_cast<Transaction&>(packet);
   if (relay.extension().operation == Operation::answer && relay.generation == own) return;

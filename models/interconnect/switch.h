@@ -1,13 +1,13 @@
-// A switch: passes on what comes in by one link to the link that its table names, after its latency.
+// A switch forwards each packet from the link of its arrival to the link that its routing table names, after its
+// latency.
 //
-// A packet waits for the link in the receive buffer by which it has come in, so that nothing is lost or dropped.
+// A packet waits for that link in the receive buffer of its arrival, so no packet is dropped.
 //
-// A switch that reduces also takes what is addressed to all GPUs that it joins (address_map::all_gpus), the sender
-// included. A store, update or signal goes to each of them, and keeps its place until all links have taken it. A load's
-// request asks each of them for the same bytes; the answers end here, where each element is their sum in fp32, in the
-// order of the ports, rounded once, and one answer goes back (T3 7.4; NVLink SHARP's multimem.ld_reduce and
-// multimem.st). There is room for the responses to every request that the receive buffers hold, so that answers never
-// wait here.
+// A switch that reduces also takes packets to all GPUs that it joins (address_map::all_gpus), the sender included. A
+// store, update or signal goes to each of them, and keeps its slot until all links have taken it. A load's request goes
+// to each of them for the same bytes, and the responses end here. Each element is their sum in fp32, in the order of
+// the ports, rounded once. One response goes back (T3 7.4; NVLink SHARP's multimem.ld_reduce and multimem.st). The
+// switch has room for the responses of every request that the receive buffers hold, so responses never wait here.
 #pragma once
 
 #include <list>
@@ -35,7 +35,7 @@ class Switch : public sc_core::sc_module {
   std::vector<std::string> diagnosis() const;
 
  private:
-  /// What has been passed on to every port.
+  /// A packet that has been forwarded to every port.
   struct Multicast {
     tlm::tlm_generic_payload* original;
     std::size_t receiver;

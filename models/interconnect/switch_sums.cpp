@@ -73,7 +73,7 @@ void Switch::take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload&
   end_if_complete(sum);
 }
 
-/// What refuses a request sends no answer.
+/// A block that refuses a request sends no data.
 void Switch::part_asked(Sum& sum, Transaction& relay, Picoseconds delay) {
   if (relay.is_response_error()) {
     sum.status = relay.get_response_status();

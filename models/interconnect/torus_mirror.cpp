@@ -21,7 +21,7 @@ TorusMirror::TorusMirror(const sc_core::sc_module_name& name, std::vector<std::u
   }
 }
 
-/// What a row's address belongs to may have been given back and taken for something else.
+/// The memory of a row's address may have been freed and allocated again.
 void TorusMirror::add(const Parts& parts) {
   const auto overlaps = [&](const Parts& old) {
     return old.begin < parts.begin + parts.bytes && parts.begin < old.begin + old.bytes;

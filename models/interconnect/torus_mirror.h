@@ -1,7 +1,7 @@
-// Lets one GPU stand for all of a torus in which all do the same from their places: what it sends to a neighbour comes
-// back as what its opposite neighbour sends to it at that moment, with all numbers of GPUs as they are seen from there.
-// So the GPU's own links carry what all GPUs send through them, each packet over every link of its way. No one has
-// other data than this GPU.
+// Lets one GPU represent all GPUs of a torus that do the same, each from its own position. What it sends to a neighbour
+// returns as what its opposite neighbour sends to it at that moment, with all GPU numbers seen from there. The GPU's
+// own links therefore carry what all GPUs send through them, each packet over every link of its route. No other GPU has
+// data of its own.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace t3vp::interconnect {
 
 class TorusMirror : public sc_core::sc_module {
  public:
-  /// By port: the far end of the link there, and what comes from it.
+  /// The far end of the link at each port, and what comes from it.
   std::vector<std::unique_ptr<DataTargetSocket<TorusMirror>>> in;
   std::vector<std::unique_ptr<DataInitiatorSocket<TorusMirror>>> out;
 

@@ -1,6 +1,6 @@
-// Who enters a channel's DRAM queue next: the compute or the communication stream (T3 4.5). The policies are the files
-// of models/memory/policies: each says its name and its parameter, observes what it needs and chooses. Plain C++, since
-// readers of run files ask for the names.
+// The choice of the stream that enters a channel's DRAM queue next: compute or communication (T3 4.5). The policies are
+// the files of models/memory/policies. Each has a name and a parameter, observes what it needs and chooses. Plain C++,
+// since readers of run files need the names.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ enum class Grant : std::uint8_t { none, compute, communication, aged };
 
 inline bool is_communication(Grant grant) { return grant == Grant::communication || grant == Grant::aged; }
 
-/// What a policy sees of a stream: its oldest access, and how much waits behind it.
+/// A stream as a policy sees it: its oldest access, and the number of accesses behind it.
 struct StreamView {
   bool ready = false;         ///< the oldest may be issued now
   std::uint64_t backlog = 0;  ///< runs of up to 256 consecutive bytes that wait
-  /// What the oldest belongs to: its address in the channel, its kind, and in DRAM cycles its arrival, which may lie
-  /// ahead. It is null when nothing waits.
+  /// The run of the oldest access: its address in the channel, its kind, and its arrival in DRAM cycles, which may lie
+  /// ahead. It is null when no access waits.
   const Run* oldest = nullptr;
 };
 
-/// What a policy sees of its channel in one DRAM cycle. Times are DRAM cycles.
+/// The channel as a policy sees it in one DRAM cycle. Times are DRAM cycles.
 struct ArbitrationView {
   StreamView compute, communication;
   unsigned occupancy = 0;  ///< 32-byte entries waiting in the DRAM queue
@@ -62,7 +62,7 @@ inline ArbitrationView view_of(StreamQueues& streams, const dram::Channel& chann
           &channel};
 }
 
-/// What a controller observes of the kernels that it serves. The first stage of one runs without communication of its
+/// The controller's observation of the kernels that it serves. A kernel's first stage runs without communication of its
 /// own: its mean occupancy shows how memory-intensive the kernel is (T3 4.5).
 struct Observation {
   bool kernel_runs = true;           ///< one whose output is communicated
@@ -70,7 +70,7 @@ struct Observation {
   double first_stage_occupancy = 0;  ///< entries of the DRAM queue, mean over time and channels; once that is over
 };
 
-/// Settings of a policy, from registers and parameters.
+/// The settings of a policy from registers and parameters.
 struct PolicySettings {
   const MemoryParameters& memory;
   unsigned limit = 0;     ///< its parameter, memory_controller.arbitration.limit; 0: what it takes by itself
@@ -95,7 +95,7 @@ class ArbitrationPolicy {
   virtual std::unique_ptr<ChannelPolicy> for_channel() = 0;
   /// Called at first and whenever the observation has changed.
   virtual void observe(const Observation&) {}
-  /// What memory_controller.active_limit shows.
+  /// Returns the value of memory_controller.active_limit.
   virtual unsigned active_limit() const { return no_limit; }
 
   static constexpr unsigned no_limit = 255;
@@ -114,8 +114,8 @@ struct PolicyParameter {
   std::string values() const;
 };
 
-/// What a file in models/memory/policies has to say. Register and firmware know it by its number, run files by its
-/// name.
+/// The description of a policy, one for each file in models/memory/policies. Register and firmware know it by its
+/// number, run files by its name.
 struct PolicyDescription {
   using Number = std::uint32_t;  ///< T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA and its like
   const char* name;

@@ -1,10 +1,10 @@
 // Requests on their way to the memory controller, in the order in which it takes them.
 //
 // Requests of different times go in the order of their arrival, which is that of their last byte, before any look-ahead
-// or queueing. What arrives at the same picosecond goes by the number of the GPU that has sent it, then by the virtual
-// channel and the order of sending. The first of several GPUs at one time rotates: it is the next in
-// number after the one that was the first at the last such time. So none is served before another one more often than
-// once (docs/models/timing.md, Order).
+// or queueing. Requests of the same picosecond are ordered by the number of the GPU that has sent them, then by the
+// virtual channel and the order of sending. The first of several GPUs at one time changes round-robin: it is the next
+// in number after the one that was the first at the last such time. No GPU is served before another more than once in a
+// row (docs/models/timing.md, Order).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace t3vp::memory {
 
-/// Where a request comes from.
+/// The source of a request.
 struct Origin {
   std::uint16_t gpu = 0;
   std::uint8_t channel = 0;  ///< virtual channel of the links; 0 of the GPU itself
@@ -24,7 +24,7 @@ struct Origin {
   bool operator<(const Origin& other) const { return std::tie(gpu, channel) < std::tie(other.gpu, other.channel); }
 };
 
-/// The items have an `origin`.
+/// A queue of items that have an `origin`.
 template <typename Item>
 class Arrivals {
  public:

@@ -52,7 +52,7 @@ class DatalessSectors {
     struct Free {
       void operator()(std::uint64_t* words) const { std::free(words); }
     };
-    /// Until `does` returns true.
+    /// Calls `does` for each until it returns true.
     template <typename Does>
     bool visit(std::uint64_t address, std::uint64_t bytes, Does does) const {
       const std::uint64_t first = address / sector_bytes, last = (address + bytes - 1) / sector_bytes;

@@ -52,7 +52,8 @@ void MemoryController::arm() {
   near_memory.status.code.set(Status::ok);
 }
 
-/// No access finds zeros before this and what memory holds behind it.
+/// Ends the armed range. Refused while bytes are not written and another user accesses the range: it would read zeros
+/// first and the memory's contents afterwards.
 void MemoryController::disarm() {
   const std::uint64_t base = address_map::on_gpu(gpu_, valid_bits_.begin()),
                       bytes = valid_bits_.end() - valid_bits_.begin(),
@@ -66,14 +67,14 @@ void MemoryController::disarm() {
   near_memory.status.code.set(Status::ok);
 }
 
-/// What is not valid is made zero where an access is about to find it.
+/// Writes zeros to bytes that are not valid before an access reads them.
 void MemoryController::find_zeros(std::uint64_t address, std::uint64_t bytes) {
   static constexpr std::array<unsigned char, ValidBits::sector_bytes> zeros{};
   valid_bits_.for_each_clear(address, bytes,
                              [this](std::uint64_t at) { store_.write(at, zeros.data(), zeros.size()); });
 }
 
-/// How many of the accesses from `at` on are alike: all of what is valid, or all of what is not.
+/// Returns how many accesses from `at` on are alike: all valid, or all not valid.
 std::uint64_t MemoryController::uniform(std::uint64_t at, std::uint64_t part, std::uint64_t begin, std::uint64_t end,
                                         bool& first) const {
   const std::uint64_t access_bytes = parameters_.dram.geometry.access_bytes;

@@ -1,9 +1,9 @@
-// Local HBM addresses spread over the channels: blocks of `interleave_bytes` go to the channels round-robin, and each
-// round begins at a channel that a hash of its number says, so that no row stride falls into few channels.
+// Spreads local HBM addresses over the channels. Blocks of `interleave_bytes` go to the channels round-robin. A hash of
+// each round's number gives the channel that the round starts at, so that no row stride maps to few channels.
 //
-// With a power of two of channels, the turn's hash is combined with the channel's bits (polynomial_hash.h); with any
-// other number, turns are counted by division and the hash is added. Either way the number of the turn, which is the
-// block's place in its channel, and the channel determine the address.
+// With a power of two of channels, the round's hash is combined with the channel's bits (polynomial_hash.h). With any
+// other number, rounds are counted by division and the hash is added. In both cases the address follows from the
+// channel and the round's number, which is the block's index in its channel.
 #pragma once
 
 #include <cstdint>

@@ -247,8 +247,8 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
 Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const DataExtension& extension = extension_of(*arrival.transaction);
   if (is_read(extension.operation)) return {};
-  // What peers' firmware writes is control, their DMA engines name all that they send, and the rest is their kernels'.
-  // A NIC's writes name nothing, and are not the driver's: what counts there is notified of them, too.
+  // Writes of peers' firmware are control, and peers' DMA engines name all that they send; the rest is their kernels'.
+  // A NIC's writes name nothing and are not the driver's, so the counters there are notified of them too.
   const bool of_kernel = arrival.port == from_bypass || arrival.port == from_nic ||
                          (arrival.port == from_peers && extension.traffic != TrafficClass::control);
   return tracker.accept({extension.producer, arrival.transaction->get_address(), extension.shape, extension.operation,

@@ -38,14 +38,15 @@ namespace t3vp::memory {
 
 class MemoryController : public sc_core::sc_module, public Component {
  public:
-  /// Who sends: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker spills, NIC.
+  /// The sources of requests: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker
+  /// spills, NIC.
   enum Port : std::uint8_t { from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic, port_count };
 
   std::array<std::unique_ptr<DataTargetSocket<MemoryController>>, port_count> ports;
   tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
   sc_core::sc_in<bool> kernel_active{"kernel_active"};                   ///< a producer kernel runs
   sc_core::sc_in<bool> first_stage{"first_stage"};                       ///< and is in its first stage
-  /// Who uses memory that is to be zeroed.
+  /// The other users of memory that is to be zeroed.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   registers::MemoryController registers{"registers"};
   registers::NearMemory near_memory{"near_memory"};
@@ -62,11 +63,11 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t writes() const { return written_; }
   /// Bytes that have entered the DRAM queues and are yet to be moved.
   std::uint64_t queued_bytes() const;
-  /// Who uses some of these bytes just now, in words; empty when they are free.
+  /// A text that names the current user of some of these bytes. It is empty when there is none.
   std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
-  /// What injected faults have done; null when there are none.
+  /// The effects of injected faults; null when there are none.
   const FaultyAccess* faults() const { return faults_.get(); }
 
  private:
@@ -93,7 +94,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     std::uint64_t communication = 0, aged = 0;  ///< accesses granted to that stream; of those, by aging
   };
 
-  /// Whether the port belongs to this GPU's own blocks, and not to peers.
+  /// Returns whether the port is one of this GPU's own blocks, and not for peers.
   static bool is_local(Port port) { return port != from_peers && port != from_nic; }
   void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int port, tlm::tlm_generic_payload& transaction);

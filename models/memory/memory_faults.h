@@ -17,7 +17,7 @@ class FaultyAccess {
 
   void take_effect(BackingStore& store, tlm::tlm_generic_payload& transaction, bool local, Picoseconds time);
 
-  // What has struck, in words; empty while nothing has.
+  // Returns the flipped access in words; empty while the fault has not struck.
   const std::string& flipped() const { return flipped_; }
   const std::string& lost() const { return lost_; }
   const std::string& rounded() const { return rounded_; }

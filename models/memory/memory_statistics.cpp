@@ -1,11 +1,11 @@
-// The statistics of the controller and its channels.
+// The statistics that the controller and its channels report.
 #include <numeric>
 
 #include "memory/memory_controller.h"
 
 namespace t3vp::memory {
 
-/// Where the arrows of a tile end that a peer has sent.
+/// Records the end of the arrows of a tile that a peer has sent.
 void MemoryController::trace_arrival(const DataExtension& extension, Picoseconds time) {
   const Producer& producer = extension.producer;
   if (producer.wf_id != no_wavefront)

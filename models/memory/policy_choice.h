@@ -15,7 +15,8 @@ struct PolicyChoice {
   unsigned limit = 0;
 };
 
-/// By its name with or without a parameter, "mca" or "mca-10"; nothing when there is no such policy or parameter.
+/// Returns the policy of this name, with or without a parameter, such as "mca" or "mca-10". Returns nothing when there
+/// is no such policy or parameter.
 std::optional<PolicyChoice> policy_named(std::string_view name);
 /// It is for what overlaps with a GEMM: round-robin serves the all-gather.
 bool ends_with_reduce_scatter(const PolicyChoice& choice);

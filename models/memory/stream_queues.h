@@ -24,9 +24,9 @@ struct Run {
   TrafficClass traffic = TrafficClass::control;
 };
 
-/// First-in first-out, growing ring: no allocation once warm. Runs are numbered from 1. Those whose blocks of addresses
-/// hash to the same bucket form a chain from the latest back, through the ring itself: what has left needs no removal,
-/// since its number says so.
+/// First-in first-out, growing ring: no allocation once warm. Runs are numbered from 1. Runs whose blocks of addresses
+/// hash to the same bucket form a chain from the latest back, through the ring itself. A run that has left needs no
+/// removal, since its number identifies it.
 class RunQueue {
  public:
   static constexpr std::uint32_t block_bytes = 256;
@@ -35,7 +35,9 @@ class RunQueue {
   Run& front() { return numbered(popped_ + 1); }
   void push(const Run& run);
   void pop() {
-    if (++popped_ == pushed_) base_ = popped_ + 1;  // an empty ring starts again, in memory that the host has at hand
+    if (++popped_ == pushed_)
+      base_ = popped_ + 1;  // an empty ring starts again, in memory that is in the machine's
+                            // cache
   }
   std::uint64_t popped() const { return popped_; }
   std::uint64_t size() const { return pushed_ - popped_; }

@@ -92,7 +92,7 @@ std::string Tracker::misfit(const Chunk& chunk, const Access& access) {
   return chunk.range.misfit(who, producer, access.element, {access.address, access.shape});
 }
 
-/// A map's first access that does not fit is reported; the others would drown it.
+/// Only a map's first access that does not fit is reported; the others would hide it.
 void Tracker::blame(Chunk& chunk, Status status, std::uint64_t address, const std::string& text) {
   if (chunk.blamed) return;
   chunk.blamed = true;

@@ -41,7 +41,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   mutable DataInitiatorSocket<Tracker> spill{"spill", this, &Tracker::moved};
   /// An access did not fit its map.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
-  /// Where this GPU's kernel writes.
+  /// The output range of this GPU's kernel.
   sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
 
@@ -80,8 +80,8 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint64_t address = 0;
     std::uint64_t tile_elements = 0, tile_local = 0, tile_incoming = 0;
     Picoseconds mapped_at = 0;
-    /// Of the tile, what each GPU has given, by its number; empty where one peer sends at most. GPUs behind the last
-    /// one have given nothing.
+    /// The amount that each GPU has contributed to the tile, by the GPU's number; empty where one peer sends at most.
+    /// GPUs beyond the last element have sent nothing.
     std::vector<std::uint64_t> tile_given{};
   };
   std::vector<Shortage> shortages() const;
@@ -97,8 +97,9 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
 
   /// Storage of the table (T3 4.2.1: 256 x 8 x 76 bits = 19 KiB).
   std::uint64_t size_bytes() const;
-  /// Of the whole run: wavefront tiles that had all their accesses; most entries in use at a time; entries moved to
-  /// HBM; by how much triggers came after their tiles' last accesses, in sum, since counts waited for spilled entries.
+  /// Statistics of the whole run: wavefront tiles that had all their accesses; most entries in use at a time; entries
+  /// moved to HBM; the sum of the times by which triggers came after their tiles' last accesses, since counts waited
+  /// for spilled entries.
   std::uint64_t triggers() const { return triggers_.total(); }
   std::uint64_t peak_entries() const { return most_; }
   std::uint64_t spills() const { return spills_.total(); }
@@ -128,7 +129,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint32_t wg_of(std::uint32_t tile) const { return range.first + tile / range.grid.wavefronts; }
     std::uint8_t wf_of(std::uint32_t tile) const { return static_cast<std::uint8_t>(tile % range.grid.wavefronts); }
     std::optional<std::uint32_t> tile_at(std::uint64_t byte) const;
-    /// Where nothing has been counted, of an incomplete chunk without entries.
+    /// Returns the first tile without a counted access, of an incomplete chunk without entries.
     std::uint32_t first_untouched() const {
       std::uint32_t tile = 0;
       while (tile + 1 < slots() && (done[tile] || tile_bytes(tile) == 0)) ++tile;

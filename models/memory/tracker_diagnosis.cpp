@@ -1,4 +1,4 @@
-// The Tracker's report of chunks that are short.
+// The Tracker's diagnosis of chunks that lack accesses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace t3vp::memory {
 
-/// What has been counted of a tile that is not complete, in bytes; false when nothing has.
+/// Reads the counted bytes of an incomplete tile; returns false when there are none.
 bool Tracker::counted_of(TileName name, std::uint64_t& local, std::uint64_t& incoming) const {
   local = incoming = 0;
   bool any = false;

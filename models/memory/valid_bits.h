@@ -1,5 +1,5 @@
-// A bit for each 32 bytes of a range that says whether they have been written since the range was armed: until then
-// they are zero, and the zeros need not be written (docs/models/architecture.md).
+// One bit for each 32 bytes of a range: whether they have been written since the range was armed. Until then they read
+// as zero, and the zeros need not be written (docs/models/memory.md).
 #pragma once
 
 #include <algorithm>

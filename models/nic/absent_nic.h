@@ -1,4 +1,4 @@
-// What is in the NIC's place in a GPU that has none: it answers with address errors, and says why.
+// The target in place of the NIC in a GPU without one. It responds with address errors, and gives the reason.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>

@@ -13,7 +13,8 @@ namespace t3vp::nic {
 
 class CompletionQueues {
  public:
-  /// Who uses the queue, in words of what is expected of it before the queue is changed; empty: it is free.
+  /// A text that names the user of the queue and what must happen before the queue can be changed. It is empty when
+  /// there is no user.
   std::function<std::string(std::size_t queue)> user_of;
 
   CompletionQueues(registers::Nic& registers, IoLink& io);

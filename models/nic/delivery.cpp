@@ -144,7 +144,7 @@ void Delivery::refused(std::uint32_t queue, const Packet& packet) {
   }
 }
 
-/// Once for each loss, which may be reported several times.
+/// Resends once for each loss, which may be reported several times.
 void Delivery::resend(std::uint32_t number, const char* reason) {
   Queue& queue = queues_[number];
   if (queue.unacknowledged.empty() || queue.holds || queue.resent) return;

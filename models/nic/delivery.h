@@ -24,7 +24,7 @@ class Delivery {
   void timer_ended(std::uint32_t queue);
   /// All that is not acknowledged goes again.
   void send_again(std::uint32_t queue);
-  /// The packets in flight find no receiver.
+  /// Forgets the packets in flight; their acknowledgements are then ignored.
   void drop(std::uint32_t queue) { queues_[queue].unacknowledged.clear(); }
   void forget(std::uint32_t queue) { queues_[queue] = Queue(); }
 

@@ -30,8 +30,8 @@ Doorbells::Doorbells(registers::Nic& registers, NicStatus& status, QueuePairs& p
       [this](std::size_t queue) { registers_.posted[queue].set(posted(static_cast<std::uint32_t>(queue))); });
 }
 
-/// What is wrong with a doorbell of the queue pair. Doorbells follow one another, also those whose entries the NIC has
-/// learnt of from a record that was further on.
+/// Returns the error of a doorbell of the queue pair. Doorbells follow one another, also when the NIC has learnt of
+/// their entries from a later record.
 Refusal Doorbells::validate(std::uint32_t queue, std::uint32_t posted) const {
   const QueuePairState state = pairs_.state(queue);
   if (state != QueuePairState::ready_to_send && state != QueuePairState::error)

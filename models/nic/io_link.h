@@ -53,7 +53,7 @@ class IoLink : public sc_core::sc_module {
   void update(const Area& to, const unsigned char* data, ElementType element, const Producer& producer,
               const Purpose& purpose);
   void fetch_add(std::uint64_t address, std::uint64_t addend, const Purpose& purpose);
-  /// Responses to requests in flight find no requester.
+  /// Responses to accesses in flight are ignored after this.
   void reset();
 
  private:

@@ -1,4 +1,4 @@
-// What a NIC does later: one queue of events, so that those of one time keep their order.
+// The later actions of a NIC: one queue of events, so that those of one time keep their order.
 #pragma once
 
 #include <cstdint>

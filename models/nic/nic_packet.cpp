@@ -11,7 +11,8 @@ namespace {
 // variant checks are in each packet; the others are RDMA, atomic, acknowledge and immediate headers.
 constexpr std::uint32_t each = 8 + 12 + 4 + 2, rdma = 16, atomic = 28, acknowledge = 4, atomic_acknowledge = 8,
                         immediate = 4;
-// What an accumulate's first packet says beside the RDMA header, which InfiniBand has no header for.
+// Bytes of the tile's description in an accumulate's first packet, after the RDMA header. InfiniBand has no header for
+// it.
 constexpr std::uint32_t tile_bytes = T3_NIC_TILE_BYTES;
 
 std::uint32_t header_bytes(const Packet& packet) {

@@ -1,4 +1,4 @@
-// What NICs send each other: packets of InfiniBand's reliable connection, by their meaning.
+// The packets between NICs: those of InfiniBand's reliable connection, by their meaning.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct Packet {
   Kind kind = Kind::write;
   std::uint16_t from_nic = 0, to_nic = 0;
   std::uint32_t from_queue_pair = 0, to_queue_pair = 0;
-  /// Lives of the asking queue pair before this one: its resets. A response has its request's.
+  /// The generation of the requesting queue pair: the number of its resets. A response has its request's.
   std::uint32_t generation = 0;
   std::uint32_t sequence = 0;  ///< of a read request, of the first packet of its response
-  /// Of this packet's bytes; of an accumulate, of the message's; of a refusal, the address that was refused.
+  /// The address of this packet's bytes; for an accumulate, of the message's; for a refusal, the refused address.
   std::uint64_t address = 0;
   std::uint32_t key = 0;
   std::uint32_t bytes = 0;          ///< of payload; of a read request, of what is asked for
@@ -60,7 +60,7 @@ std::uint32_t packets_of(std::uint64_t bytes, std::uint32_t mtu);
 /// Bytes on the wire: the payload and InfiniBand's headers.
 std::uint32_t wire_bytes(const Packet& packet);
 const char* name_of(Packet::Kind kind);
-/// What a packet is, for messages: "write packet 3 of queue pair 1 of NIC 0".
+/// Returns the packet's name for messages: "write packet 3 of queue pair 1 of NIC 0".
 std::string describe(const Packet& packet);
 
 /// a comes before b, modulo 2^32.

@@ -1,4 +1,4 @@
-// What software sees when nothing completes for it: the error log and the interrupt line.
+// The error log and the interrupt line: what software sees of errors that no completion reports.
 #pragma once
 
 #include <fmt/format.h>

@@ -51,7 +51,7 @@ void QueuePairs::reset() {
   for (std::uint32_t queue = 0; queue < pairs_.size(); ++queue) forget(queue);
 }
 
-/// What the state needs and has not; empty when nothing is missing.
+/// Returns the missing settings of the state; empty when none is missing.
 std::string QueuePairs::missing_for(QueuePairState to, std::size_t queue) {
   const std::uint64_t base = registers_.send_base[queue].value(), entries = registers_.send_entries[queue].value(),
                       record = registers_.doorbell_record[queue].value();
@@ -74,7 +74,7 @@ std::string QueuePairs::missing_for(QueuePairState to, std::size_t queue) {
   return {};
 }
 
-/// What a state has been given is not changed behind it.
+/// Settings of a state cannot be changed after it.
 void QueuePairs::refuse_outside(QueuePairState last, std::size_t queue) {
   const QueuePairState state = pairs_[queue].state;
   if (state <= last) return;
@@ -149,9 +149,9 @@ bool QueuePairs::admits(const Packet& packet, Picoseconds sent) {
     return false;
   }
   Pair& pair = pairs_[queue];
-  // Sequence numbers start again with each generation of a queue pair, where InfiniBand's begin at random: a request
-  // that was on its way when its receiver became ready, and an answer to what has been forgotten, would be taken for
-  // others.
+  // Sequence numbers start again with each generation of a queue pair, where InfiniBand's start at random. Without the
+  // check, packets of an earlier generation would be taken for current ones: a request sent before its receiver was
+  // ready, or a response to a forgotten request.
   const bool is_of_an_earlier_generation =
       packet.is_request() ? sent < pair.ready_since : packet.generation != pair.generation;
   if (is_of_an_earlier_generation) {
@@ -169,8 +169,8 @@ bool QueuePairs::admits(const Packet& packet, Picoseconds sent) {
   return true;
 }
 
-/// Its sender gets no reply, and tries until its retries are used up. Only the first of a state is logged, and none
-/// where the log has the queue pair's own mistake.
+/// The sender is not notified and tries until its retries are used up. Only the first drop of a state is logged, and
+/// none when the log has the queue pair's own mistake.
 bool QueuePairs::drop(std::uint32_t queue, const Packet& packet) {
   ++dropped_;
   Pair& pair = pairs_[queue];

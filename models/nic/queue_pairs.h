@@ -40,13 +40,14 @@ class QueuePairs {
   bool is_current(std::uint32_t queue, std::uint32_t generation) const {
     return pairs_[queue].generation == generation;
   }
-  /// When the NIC was reset.
+  /// Returns the time of the NIC's reset.
   Picoseconds reset_at() const { return reset_at_; }
   Purpose purpose(Purpose::What what, std::uint32_t queue, std::uint64_t number = 0, std::uint32_t offset = 0) const;
 
   /// Whether the packet, which was sent at this time, is for its queue pair. Others are dropped.
   bool admits(const Packet& packet, Picoseconds sent);
-  /// Without an effect on the state when it is in error already; the entries that are posted since are flushed.
+  /// Takes the queue pair to the error state. If it is there already, the state does not change, and the entries posted
+  /// since are flushed.
   void enter_error(std::uint32_t queue, const ErrorCause& cause);
   /// Stores a completion of the queue pair. Without room in its completion queue, it is in error.
   void complete(std::uint32_t queue, const t3_nic_completion& completion);

@@ -47,7 +47,7 @@ void Nic::reset() {
   update_interrupt();
 }
 
-/// The packets in flight find no receiver.
+/// Forgets the packets in flight; their responses are then ignored.
 void Nic::flush(std::uint32_t queue) {
   delivery_.drop(queue);
   responder_.drop(queue);
@@ -95,7 +95,7 @@ void Nic::handle(const NicEvent& event) {
   }
 }
 
-/// What a queue pair asked for before it was reset is dropped; completions are the queue's own.
+/// Responses to requests from before a queue pair's reset are dropped; completions belong to the completion queue.
 void Nic::answered(const Purpose& purpose, const tlm::tlm_generic_payload& access) {
   if (purpose.what == Purpose::completion) return completion_stored(purpose.queue, access);
   if (purpose.what == Purpose::entry) return entries_.entry_read(purpose, access);

@@ -1,9 +1,10 @@
-// RDMA network interface: takes work entries from send queues in memory, sends them as messages to the NIC of a peer
-// over a wire that may lose packets, does in memory what peers ask for, and reports the end of each in completion
-// queues. The registers (nic.registers.json) say what software sees; README.md describes the route of a message.
+// RDMA network interface. It takes work entries from send queues in memory and sends them as messages to a peer's NIC,
+// over a fabric that may lose packets. It executes the peers' requests in memory and reports the end of each entry in
+// completion queues. The registers (nic.registers.json) are the software's view; README.md describes the path of a
+// message.
 //
-// The NIC owns the parts, each with its own state, and hands them what comes: stores to the doorbell page, packets,
-// memory's answers and the time.
+// The NIC owns the parts, each with its own state. It passes them their events: stores to the doorbell page, packets,
+// memory's responses and the time.
 #pragma once
 
 #include <string>

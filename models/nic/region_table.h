@@ -21,7 +21,7 @@ class RegionTable {
   bool is_full() const { return used() == regions_.size(); }
   std::uint32_t used() const;
   std::size_t places() const { return regions_.size(); }
-  /// The key of the region, which no region has before. The table must not be full.
+  /// Returns the key of the new region, which has never been used before. The table must not be full.
   std::uint32_t add(std::uint64_t base, std::uint64_t bytes, const Rights& rights);
   /// False when no region has the key.
   bool withdraw(std::uint32_t key);

@@ -26,7 +26,7 @@ class Requester {
   void payload_read(const Purpose& purpose, const tlm::tlm_generic_payload& access);
   /// Payload has left the buffer.
   void room_made(std::uint64_t bytes);
-  /// The packets whose payload is being read find no requester.
+  /// Forgets the packets whose payload is being read.
   void drop(std::uint32_t queue);
   void forget(std::uint32_t queue);
   /// Before all queue pairs are forgotten, so that none of them begins anything, and behind that.

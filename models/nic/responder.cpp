@@ -71,7 +71,7 @@ void Responder::serve(std::uint32_t queue, const Packet& packet) {
   pay(queue);
 }
 
-/// What has been served once: memory is read again, but neither written nor added to.
+/// Serves a repeated request: memory is read again, but neither written nor added to.
 void Responder::serve_again(std::uint32_t number, const Packet& packet) {
   Queue& queue = queues_[number];
   if (packet.kind == Packet::Kind::read_request) {
@@ -112,7 +112,7 @@ Purpose Responder::for_last_duty(Purpose::What what, std::uint32_t queue) const 
   return pairs_.purpose(what, queue, queues_[queue].last_duty());
 }
 
-/// When what is owed before has been paid, the refusal is sent, and the queue pair is in error.
+/// Sends the refusal after all earlier responses, and takes the queue pair to the error state.
 void Responder::refuse(std::uint32_t queue, const Packet& packet, NicSyndrome syndrome, const std::string& text) {
   status_.log(status_of(syndrome), packet.address,
               fmt::format("{} for queue pair {}: {}: {}", describe(packet), queue, name_of(syndrome), text));
@@ -244,7 +244,7 @@ void Responder::complete_receive(std::uint32_t queue, const Duty& duty) {
   pairs_.complete(queue, completion);
 }
 
-/// Responses leave in the order of the packets, each when memory has done what they say.
+/// Responses leave in the order of the packets, each when memory has done its access.
 void Responder::pay(std::uint32_t number) {
   Queue& queue = queues_[number];
   while (!queue.duties.empty() && queue.duties.front().accesses == 0) {

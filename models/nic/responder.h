@@ -1,4 +1,5 @@
-// What peers ask for: writes, reads and fetch-and-adds in memory, answered in the order of their packets.
+// Serves the requests of peers: writes, reads and fetch-and-adds in memory, with responses in the order of their
+// packets.
 #pragma once
 
 #include <deque>
@@ -27,14 +28,14 @@ class Responder {
   void received(const Packet& packet);
   /// Memory has done what a packet asks for, or a part of it.
   void served(const Purpose& purpose, const tlm::tlm_generic_payload& access);
-  /// What is owed is not paid any more.
+  /// Drops the queue pair's pending responses.
   void drop(std::uint32_t queue);
   void forget(std::uint32_t queue) { queues_[queue] = Queue(); }
   /// Bytes of peers' writes stored in memory, or added to it.
   std::uint64_t placed() const { return placed_; }
 
  private:
-  /// What the peer is owed, in the order of its packets.
+  /// A pending response to the peer, in the order of its packets.
   struct Duty {
     std::shared_ptr<Packet> answer;
     bool is_silent = false;      ///< nothing is said, a later answer acknowledges it
@@ -50,7 +51,7 @@ class Responder {
     std::uint32_t receive_posted = 0, receive_used = 0;
     std::deque<Duty> duties;
     std::uint64_t duties_first = 0;                                         ///< number of duties.front() since reset
-    std::deque<std::pair<std::uint32_t, std::vector<unsigned char>>> sums;  ///< by sequence, to be reported again
+    std::deque<std::pair<std::uint32_t, std::vector<unsigned char>>> sums;  ///< by sequence, for repeated requests
 
     std::uint64_t last_duty() const { return duties_first + duties.size() - 1; }
   };

@@ -70,7 +70,7 @@ class SendQueues {
   /// All entries end as flushed, those that are still to be read as well.
   void flush(std::uint32_t queue);
   void forget(std::uint32_t queue);
-  /// Of all queue pairs, which forget() has cleared.
+  /// Resets all queue pairs, which forget() has cleared.
   void reset();
   const Figures& figures() const { return figures_; }
 

@@ -6,7 +6,8 @@
 
 namespace t3vp::nic {
 
-/// Of an end without a reason of memory's own; the same as the driver's t3_nic_status of its completion.
+/// Returns the status of an end without a reason of memory's own. It is the same as the driver's t3_nic_status of its
+/// completion.
 constexpr Status status_of(NicSyndrome syndrome) {
   switch (syndrome) {
     case NicSyndrome::ok:

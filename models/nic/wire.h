@@ -25,7 +25,7 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
   std::uint64_t packets() const { return packets_; }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t bytes() const { return bytes_; }  ///< with headers, of all that was sent
-  /// What the injected loss has struck: packets, and the first of them in words, empty while there is none.
+  /// The packets that the injected loss has struck, and the first of them in words; empty while there is none.
   std::uint64_t struck() const { return struck_; }
   std::uint64_t struck_requests() const { return struck_requests_; }  ///< of those
   const std::string& first_struck() const { return first_struck_; }

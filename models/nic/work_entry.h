@@ -35,15 +35,15 @@ struct WorkEntry {
   bool is_write() const {
     return opcode() == NicOpcode::write || opcode() == NicOpcode::write_immediate || accumulates();
   }
-  /// Of reads and fetch-and-adds results come back.
+  /// Returns whether a result comes back, as for reads and fetch-and-adds.
   bool has_result() const { return opcode() == NicOpcode::read || opcode() == NicOpcode::fetch_add; }
-  /// Those that there is room for; an entry that says more is refused.
+  /// Returns the number of segments, at most as many as fit; an entry with more is refused.
   std::uint32_t segments() const { return is_inline() ? 0 : std::min<std::uint32_t>(head.segments, segments_most); }
   t3_nic_segment segment(std::uint32_t i) const;
   std::uint64_t addend() const { return t3_number_at(tail.data(), 8); }
   t3_nic_tile tile() const { return t3_nic_tile_from(tail.data() + T3_NIC_SEGMENT_ENTRY_BYTES); }
   std::uint64_t bytes() const;
-  /// Returns where so many bytes of the message lie, from `offset` on.
+  /// Returns the parts of the message's `bytes` bytes from `offset` on.
   std::vector<MessagePart> parts(std::uint64_t offset, std::uint32_t bytes) const;
 };
 
@@ -53,7 +53,8 @@ struct EntryFault {
   std::string text;           ///< found and expected
 };
 
-/// What this NIC can check before it sends anything; the entry should be number `number` of the queue pair.
+/// Returns the fault that this NIC can find before it sends anything. The entry should be number `number` of the queue
+/// pair.
 EntryFault check(const WorkEntry& entry, std::uint32_t queue_pair, std::uint32_t number, const RegionTable& regions,
                  const NicParameters& parameters);
 

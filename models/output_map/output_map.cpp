@@ -79,7 +79,8 @@ void OutputMap::request(int, tlm::tlm_generic_payload& transaction, Picoseconds 
     waiting_.push_back({&transaction, now() + delay});
 }
 
-/// Neither memory gets it: its place is not known. The others of the kernel would drown the first.
+/// The store reaches neither memory, since its destination is not known. Only the first of a kernel is reported: the
+/// others would hide it.
 void OutputMap::refuse_store(Entry& entry, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   if (!entry.blamed) {

@@ -31,7 +31,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
   DataInitiatorSocket<OutputMap> signals{"signals", this, &OutputMap::response};
   DataInitiatorSocket<OutputMap> nic{"nic", this, &OutputMap::response};  ///< doorbells
   registers::OutputMap registers{"registers"};
-  /// Where this GPU's kernel writes.
+  /// The output range of this GPU's kernel.
   sc_core::sc_port<sc_core::sc_signal_in_if<OutputRange>, 0, sc_core::SC_ZERO_OR_MORE_BOUND> running_output{
       "running_output"};
 

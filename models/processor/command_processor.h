@@ -1,13 +1,13 @@
-// The GPU's command processor, running firmware natively: a program is a function on the host that does everything
-// through this class, so that all its time is simulated time.
+// The GPU's command processor, which runs firmware natively. A program is a function on the simulating machine that
+// does everything through this class, so that all its time is simulated time.
 //
-// Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows:
-// no other block sees them before the command that follows, and registers that act on being written synchronize. Reads,
-// memory and other GPUs are accessed at their own time, so that nothing a program observes depends on the quantum.
+// Loosely timed. Only writes to the GPU's own registers run ahead of simulated time, as far as the quantum allows. No
+// other block sees them before the command that follows, and registers that act on a write synchronize. Reads, memory
+// and other GPUs are accessed at their own time, so no result of a program depends on the quantum.
 //
-// A program can have its interrupts taken: then the processor looks at the line after each access, while time passes
-// and when interrupts are allowed again, always at the program's own time, and calls the program's entry on its stack
-// for as long as the line is up.
+// A program can enable interrupts. The processor then checks the line after each access, while time passes and when
+// interrupts are enabled again, always at the program's own time. It calls the program's entry on its stack for as long
+// as the line is raised.
 #pragma once
 
 #include <systemc>
@@ -35,7 +35,7 @@ class CommandProcessor : public Processor {
   CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                    Trace* trace = nullptr);
 
-  /// What runs from the start of simulation on; to be called before it.
+  /// Sets the program that runs from the start of simulation on. To be called before the start.
   void run(Program program) { program_ = std::move(program); }
   /// Called when control passes to the program (true) and from it (false): the host computes what it does in between,
   /// and nothing else can happen.
@@ -48,7 +48,7 @@ class CommandProcessor : public Processor {
     if (on_control_) on_control_(program);
   }
 
-  /// Where the program's own stack ends, above all that is on it; 0 before it runs.
+  /// Returns the end of the program's own stack, above all its frames; 0 before it runs.
   std::uintptr_t stack_end() const { return stack_end_; }
 
   // For programs, from here on. A failed access is a status, never an exception.
@@ -70,7 +70,7 @@ class CommandProcessor : public Processor {
   /// Status::stuck as of other waits: the next call goes on with the same one. Status::no_peer without a network.
   Status exchange(const char* name, const void* mine, std::uint64_t bytes, void* all, std::uint64_t deadline_ns);
   using InterruptEntry = void (*)(void* argument);
-  /// What takes interrupts; null: nothing does. Until it returns interrupts are held off, as by lock().
+  /// Sets the interrupt entry; null: none. Interrupts are held off until it returns, as by lock().
   void take_interrupts(InterruptEntry entry, void* argument);
   /// Holds interrupts off until unlock() has been called as often. Other numbers, in the program as a whole or in what
   /// takes an interrupt, are mistakes; behind an interrupt its own are forgotten.
@@ -113,8 +113,8 @@ class CommandProcessor : public Processor {
   Keeper keeper_;
   const Picoseconds interrupt_entry_;
   Program program_;
-  /// Of the access in flight. None is on the stack of a program, where nothing would destroy it when the program never
-  /// returns.
+  /// The transaction of the access in flight. None is on the stack of a program, where its destructor would not run
+  /// when the program never returns.
   tlm::tlm_generic_payload transaction_;
   std::function<void(bool)> on_control_;
   InterruptEntry entry_ = nullptr;

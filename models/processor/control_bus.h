@@ -1,7 +1,7 @@
 // The control path of a GPU: routes accesses to register blocks, local memory and other GPUs by the node's address map.
 //
-// Register blocks see the offset in their block; memory and the fabric see the whole address. What no block serves is
-// answered with ADDRESS_ERROR and logged.
+// Register blocks see the offset in their block; memory and the fabric see the whole address. An access that no target
+// serves completes with ADDRESS_ERROR and is logged.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -32,8 +32,8 @@ class ControlBus : public sc_core::sc_module {
 
   ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds register_access);
 
-  /// Who is notified of accesses to what is no register block, and to other GPUs' registers; blocks tell of theirs.
-  /// Null: none.
+  /// The observer of accesses that address no register block, and of accesses to other GPUs' registers; blocks report
+  /// their own. Null: none.
   void observe(RegisterObserver* observer) { observer_ = observer; }
 
   Initiator& block(address_map::Block block) { return blocks[static_cast<std::size_t>(block)]; }

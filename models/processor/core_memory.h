@@ -18,7 +18,7 @@ class CoreMemory {
 
   std::uint64_t base() const { return base_; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Where these bytes are on the host; null when the memory does not have all of them.
+  /// Returns a pointer to these bytes; null when the memory does not have all of them.
   unsigned char* at(std::uint64_t address, std::uint64_t bytes) const;
 
   /// Whether accesses of the core may write `first` to `last`, which are in the memory. To be said before the core

@@ -31,7 +31,7 @@ class CoreTimer : public sc_core::sc_module {
   void lower();
 
  private:
-  /// Where an access is: the bytes of a register's value.
+  /// The part of a register's value that an access covers.
   struct Place {
     std::uint64_t* value = nullptr;
     std::uint64_t offset = 0;

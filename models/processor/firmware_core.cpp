@@ -18,7 +18,7 @@ constexpr std::size_t longest_line = 4096;
 
 bool is_own(std::uint64_t address) { return address >> 40 == address_map::core_space >> 40; }
 
-/// Where the first page of the node is reached.
+/// Returns whether the address is in the window to the first page of the node.
 bool is_first_page(std::uint64_t address) {
   return address - address_map::core_first_page < FirmwareCore::first_page_bytes;
 }

@@ -1,14 +1,14 @@
-// A RISC-V core in the place of the command processor: firmware is what it executes, in memory of its own.
+// A RISC-V core in place of the command processor. It executes the firmware in a memory of its own.
 //
-// Its address space is the node's, and in a part of that where no GPU is its memory, timer, UART and host services
+// Its address space is the node's. A part of it that no GPU uses holds the core's memory, timer, UART and host services
 // (models/gpu.json, core_space). Accesses to the node behave as the native command processor's: writes to the GPU's own
 // registers run ahead of simulated time within the quantum, all others are made at their own time. The GPU's interrupt
 // is the core's external one. The first page of the node, where a null pointer leads, is refused as by physical memory
-// protection; who means it reaches it at another address (core_first_page).
+// protection. Software reaches that page at another address (core_first_page).
 //
-// Host services are what silicon does not have, such as what firmware reports of itself for a report. Firmware asks for
-// one by a doorbell, which takes the address of a call in the core's memory (host_call.structure.json). Who runs the
-// simulation answers, at that time and in no time, unless it is the call's purpose to wait.
+// Host services are functions that silicon does not have, such as firmware's entries in a report. Firmware requests one
+// by a doorbell, which takes the address of a call in the core's memory (host_call.structure.json). The platform serves
+// the call at that time. It takes no simulated time, unless the call's purpose is to wait.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -37,12 +37,14 @@ class FirmwareCore : public Processor {
 
   riscv::Core core;
 
-  /// Where it begins, from the start of simulation on; to be called before it. Without, it does nothing.
+  /// Sets the address at which the core starts. To be called before the start of simulation. Without it the core does
+  /// nothing.
   void run(std::uint64_t entry) { entry_ = entry; }
   /// Called at a ring of the doorbell, with what has been written there. It may wait.
   void on_call(std::function<void(std::uint64_t address)> callback) { on_call_ = std::move(callback); }
 
-  /// How a place in the program is named: with the name of its function. Without, by its address alone.
+  /// Sets the function that returns the text for an address in the program: the name of its function. Without it,
+  /// messages give the address alone.
   void name_places(std::function<std::string(std::uint64_t address)> callback) { name_of_place_ = std::move(callback); }
   std::string place(std::uint64_t address) const;
 
@@ -60,7 +62,7 @@ class FirmwareCore : public Processor {
   void end(Status status, std::uint32_t locks);
   /// The program cannot go on.
   void crash(const std::string& text);
-  /// What the last access that was refused has been answered with.
+  /// Returns the status of the last access that was refused.
   Status refusal() const { return refusal_; }
   /// The program waits for an interrupt from now on; what it waits for in words, and until when.
   void begin_wait(const std::string& reason, std::uint64_t deadline_ns);

@@ -24,8 +24,8 @@ class HostNetwork : public sc_core::sc_object {
   bool is_over(std::size_t host) const;
   /// Notified when an all-gather is over.
   const sc_core::sc_event& over() const { return over_; }
-  /// Of the all-gather that is over for the host: what each host has brought, one behind the other, or Status::mismatch
-  /// when they have not come to the same, in words. The host is done with it.
+  /// Ends an all-gather for this host: copies the contribution of each host, in order. Returns Status::mismatch with a
+  /// text when the hosts have not joined the same one.
   Status leave(std::size_t host, unsigned char* all, std::string& mistake);
   /// Hosts that have not come to what this one waits in; empty when it waits in nothing, or for its time alone.
   std::vector<std::size_t> missing(std::size_t host) const;

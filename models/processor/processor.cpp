@@ -186,7 +186,7 @@ Processor::PhaseTime* Processor::find_phase(const std::string& phase) {
 void Processor::tell_phase(const PhaseTime& phase, bool begin) {
   if (on_boundary_) {
     const Picoseconds time = local_now();
-    // One call notifies all of one time.
+    // One notification covers all boundaries of one time.
     if (boundaries_.empty() || boundaries_.back().time != time) boundary_.notify(to_sc_time(time - now()));
     boundaries_.push_back({static_cast<std::uint32_t>(&phase - phases_.data()), begin, time});
   }

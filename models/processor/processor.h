@@ -1,6 +1,6 @@
-// What a GPU's firmware runs on, as the rest of the platform sees it: CommandProcessor runs it natively, FirmwareCore
-// is a RISC-V core. Here is all that does not depend on that: what a program reports to the world outside (phases,
-// tensors, mistakes), what it waits for, polls and serves, and the exchange with the programs of other GPUs.
+// The processor that a GPU's firmware runs on, as the rest of the platform sees it. CommandProcessor runs it natively;
+// FirmwareCore is a RISC-V core. This class has what both share: a program's reports (phases, tensors, mistakes), what
+// it waits for, polls and serves, and the exchange with the programs of other GPUs.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -37,8 +37,8 @@ struct PublishedBuffer {
   std::uint32_t rows = 0, columns = 0;
   ElementType element = ElementType::fp16;
   double tolerance = 0;  ///< by which an element may differ from what is expected
-  /// What the buffer has to hold at once, and when the run is over; empty when the program does not say. For
-  /// on_publish() alone: they run on the program's stack and read what is there.
+  /// The buffer's initial contents, and the contents expected at the end of the run; empty when the program does not
+  /// give them. For on_publish() alone: they run on the program's stack and read its present data.
   Contents initial = {}, expected = {};
 };
 
@@ -86,7 +86,7 @@ class Processor : public sc_core::sc_module, public Component {
     on_boundary_ = std::move(callback);
   }
   void on_log(std::function<void(const std::string&)> callback) { on_log_ = std::move(callback); }
-  /// Observer of accesses that do not reach the bus. Null: none.
+  /// The observer of accesses that do not reach the bus. Null: none.
   void observe(RegisterObserver* observer) { observer_ = observer; }
 
   /// Called for every access of the program to the node, when it is over. For monitors.
@@ -104,19 +104,19 @@ class Processor : public sc_core::sc_module, public Component {
   /// It has not returned: what it did last could not be done, and is its last mistake.
   bool crashed() const { return crashed_; }
   const sc_core::sc_event& finished_event() const { return finished_event_; }
-  /// What the program waits for, in its words; empty while it does not wait.
+  /// Returns what the program waits for, in its words; empty while it does not wait.
   const std::string& waits_for() const { return waits_for_; }
-  /// What it has read most often since an interrupt last ended a wait of it.
+  /// Returns the most frequent read since an interrupt last ended a wait of the program.
   const Poll& poll() const;
   const Service& service() const { return service_; }
   /// Accesses of the program to the node, so far.
   std::uint64_t accesses() const { return reads_ + writes_; }
-  /// Since when what takes interrupts has not returned; `never` while it does not run.
+  /// Returns the time since which the interrupt entry has not returned; `never` while it does not run.
   Picoseconds serves_since() const { return serves_since_; }
   /// In the order in which they first began.
   const std::vector<PhaseTime>& phases() const { return phases_; }
-  /// What the program has reported to the world outside and cannot be, such as the end of a phase that has not begun;
-  /// the first of them.
+  /// Reports of the program that cannot be true, such as the end of a phase that has not begun. Only the first of them
+  /// is kept.
   const std::vector<std::string>& mistakes() const { return mistakes_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
   const char* group() const override { return "processor"; }
@@ -146,13 +146,13 @@ class Processor : public sc_core::sc_module, public Component {
   /// The program has ended, at this time.
   void finish(bool crashed = false);
 
-  /// Of every access, when it is over. A read of more than 8 bytes, and one that has failed, has read 0.
+  /// Called for every access, when it is over. A read of more than 8 bytes, and one that has failed, has read 0.
   void note_access(const tlm::tlm_generic_payload& access);
-  /// Of an access that is not made.
+  /// Called for an access that is not made.
   void note_refusal() { ++failures_; }
-  /// Of a write of a register, before it is made.
+  /// Called for a write of a register, before it is made.
   void note_register_write(std::uint64_t address, std::uint64_t value);
-  /// When what takes interrupts is about to be called.
+  /// Called before the interrupt entry runs.
   void note_raised_lines();
 
   void begin_wait(const std::string& reason, Picoseconds deadline);
@@ -172,7 +172,7 @@ class Processor : public sc_core::sc_module, public Component {
   /// Waits for the event, the time or give_up_waiting(), whichever comes first.
   void wait_until(Picoseconds time, const sc_core::sc_event& event);
 
-  /// Writes to the GPU's own registers do, which no other block sees before the command that follows.
+  /// Writes to the GPU's own registers may: no other block sees them before the command that follows.
   bool may_run_ahead(tlm::tlm_command command, std::uint64_t address) const;
 
   std::uint16_t gpu_;

@@ -1,4 +1,4 @@
-// What an access of the data path is, apart from how it travels: plain C++.
+// The contents of a data-path access, apart from its transport. Plain C++.
 #pragma once
 
 #include <cstddef>

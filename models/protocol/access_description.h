@@ -12,7 +12,7 @@ namespace t3vp {
 /// request may be malformed or of the control path.
 std::string describe(const tlm::tlm_generic_payload& transaction);
 
-/// The same with its time: "... at 1234.500 ns".
+/// Returns the same with its time: "... at 1234.500 ns".
 std::string describe(const tlm::tlm_generic_payload& transaction, Picoseconds time);
 
 }  // namespace t3vp

@@ -21,7 +21,7 @@ inline constexpr std::size_t line_count = static_cast<std::size_t>(Line::count);
 constexpr std::uint64_t gpu_of(std::uint64_t address) { return address >> gpu_shift; }
 constexpr std::uint64_t local_of(std::uint64_t address) { return address & local_mask; }
 constexpr std::uint64_t on_gpu(std::uint64_t gpu, std::uint64_t local) { return gpu << gpu_shift | local; }
-/// Not a GPU, but all that a switch joins which reduces: stores go to each, loads bring the sum of all.
+/// Not a GPU, but all GPUs that a reducing switch joins: stores go to each, and loads return the sum of all.
 inline constexpr std::uint64_t all_gpus = (~std::uint64_t{0} >> gpu_shift) - 1;
 constexpr bool is_hbm(std::uint64_t address) { return local_of(address) < hbm_limit; }
 

@@ -1,4 +1,4 @@
-// What a GPU asks every block that it has, whichever block it is.
+// The interface that a GPU expects of each of its blocks.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ class Component {
   /// The name of its figures in the report: "dma" in "gpu0.dma.transfers".
   virtual const char* group() const = 0;
   virtual void visit_statistics(const StatisticVisitor&) const {}
-  /// What firmware has set up in the block and how far it is, one line each, for people. Asked at any time.
+  /// Returns the settings by firmware and their progress, one line each, for people. Called at any time.
   virtual std::vector<std::string> contents() const { return {}; }
-  /// What the block waits for, one line each; empty when it waits for nothing. Asked in a deadlock.
+  /// Returns what the block waits for, one line each; empty when it waits for nothing. Called at a deadlock.
   virtual std::vector<std::string> diagnosis() const { return {}; }
 };
 

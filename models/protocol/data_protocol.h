@@ -1,19 +1,19 @@
-// What travels on the data path: pooled generic payloads with a mandatory extension, in two phases. This is the
-// contract; docs/models/protocol.md says it at length with its reasons, protocol_checker.h watches it.
+// The protocol of the data path: pooled generic payloads with a mandatory extension, in two phases. This is the
+// contract. docs/models/protocol.md explains it with its reasons; protocol_checker.h checks it.
 //
 //   initiator -> target   nb_transport_fw(BEGIN_REQ, delay)   the request reaches the target after `delay`
 //   target -> initiator   nb_transport_bw(END_REQ, delay)     a store or update is taken: it needs its sender's place
 //                                                             no longer, its response comes later. May be left out
 //   target -> initiator   nb_transport_bw(BEGIN_RESP, delay)  the response reaches the initiator after `delay`
 //
-// Responses of the calls. A request returns TLM_ACCEPTED, and notice and response come by nb_transport_bw later;
-// with TLM_UPDATED and END_REQ: it is taken `delay` from now; or with TLM_COMPLETED: then `delay` is the time from now
-// to the response, and no nb_transport_bw follows. END_REQ is answered with TLM_ACCEPTED, a response with
-// TLM_COMPLETED. DataInitiatorSocket and DataTargetSocket keep all this for their blocks: one handler gets every
-// response and one every notice, however it came.
+// Return values of the calls. A request returns TLM_ACCEPTED when notice and response come by nb_transport_bw later. It
+// returns TLM_UPDATED and END_REQ when it is taken `delay` from now. It returns TLM_COMPLETED when the response comes
+// `delay` from now; no nb_transport_bw follows. END_REQ returns TLM_ACCEPTED, and a response returns TLM_COMPLETED.
+// DataInitiatorSocket and DataTargetSocket keep all this for their blocks: one handler gets every response and one
+// every notice, however it came.
 //
-// Taken. What is posted (a store to a peer, until a link has sent it) is taken once, before its response, which says
-// what became of it at its destination. What is answered without a notice is taken by its response. A block that
+// Taken. A posted request (a store to a peer, until a link has sent it) is taken once, before its response; the
+// response gives the outcome at the destination. A request without a notice is taken by its response. A block that
 // passes a request on passes both on; one that takes requests itself sends them on under its own name
 // (TransactionPool::relay).
 //
@@ -25,37 +25,40 @@
 // that looks ahead (the memory controller) relies on them, and makes the effects of what arrives within its next slice
 // visible to debug, plain and DMI accesses up to one slice (71 ns) early.
 //
-// Response. A load is answered when its data is there, a store or update when the memory or counter that it addresses
-// has taken it over for good, on whichever GPU that is, a wait when its signal has reached the threshold, or with
-// GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the target alone.
+// Response. The response to a load comes when its data is there. That to a store or update comes when the memory or
+// counter that it addresses, on any GPU, has accepted it for good. That to a wait comes when its signal has reached the
+// threshold, or with GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the
+// target alone.
 //
 // Reads of other GPUs. A load or fetch-and-add of another GPU's memory travels as two messages between the fabric ports
-// of both, which are posted as stores are: a request, and a response when the memory has served it. Both say in `asked`
-// which access they are about; its data pointer, which is valid until its response, is where the owner's memory leaves
-// the data. What refuses a request answers it with the error, which reaches the initiator as that of a store does.
+// of both: a request, and a response when the memory has served it. Both are posted, as stores are. The field `asked`
+// of both names the access. The owner's memory writes the data to that access's data pointer, which is valid until its
+// response. A block that refuses a request responds with the error, which reaches the initiator as that of a store
+// does.
 //
 // Fetch-and-add. A read of 4 or 8 aligned bytes that carries data in every run: memory adds `addend` to the integer
 // there, as it accepts the request, and the data are what was there before.
 //
-// Who may change what between request and response: blocks on the way the address, the operation (a mapped store
+// Changes between request and response. Blocks on the route may change the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the lane and the lead, the traffic class (a mapped store's is its map's)
-// and the producer; the target the status and a read's data. No one changes command, length, data pointer, shape,
-// element type, threshold, addend, `real`, token and queue.
+// and the producer. The target may change the status and a read's data. No block may change command, length, data
+// pointer, shape, element type, threshold, addend, `real`, token and queue.
 //
-// Resets. What a GPU has made before it was reset, or before the GPU that it addresses was, and what no memory or
-// counter has taken by then, is lost: the response says COMMAND_ERROR, with peer_failed as its refusal.
+// Resets. A request is lost when its GPU or the addressed GPU is reset before a memory or counter has taken it. The
+// response is then COMMAND_ERROR, with peer_failed as its refusal.
 //
-// Lifetime. The payload has a memory manager and is acquired by its sender; who keeps it beyond a call acquires it, and
-// the response gives it back. The data pointer is valid from the request call to the response (call or TLM_COMPLETED)
-// and none follows it afterwards. A null data pointer means timing only, where the target is not functional.
+// Lifetime. The payload has a memory manager and is acquired by its sender. A block that keeps it beyond a call
+// acquires it, and the response releases it. The data pointer is valid from the request call to the response (call or
+// TLM_COMPLETED) and must not be used afterwards. A null data pointer means timing only, where the target is not
+// functional.
 //
-// Refusals. A malformed request (request_check.h) is answered with an error status at the time of its arrival and
-// reported to the error log by the target's socket; requests that no block serves with ADDRESS_ERROR.
+// Refusals. A malformed request (request_check.h) gets a response with an error status at the time of its arrival, and
+// the target's socket reports it to the error log. A request that no block serves gets ADDRESS_ERROR.
 //
-// b_transport serves strangers on every target, any number at a time, also without a memory manager.
+// b_transport serves foreign initiators on every target, any number at a time, also without a memory manager.
 //
-// The traits type is not the base protocol's on purpose: a plain memory would overwrite where an update has to add, so
-// binding one to a data socket does not compile.
+// The traits type differs from the base protocol's on purpose. It prevents a binding to a plain memory, which cannot
+// accumulate.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +73,8 @@ namespace t3vp {
 
 struct RingSignal;
 
-/// How a packet enters a link: by the virtual channel that its route names, and by the input that it has come from.
-/// Packets of one lane do not overtake each other.
+/// A packet's lane on a link: the virtual channel that its route names, and the input of its arrival. Packets of one
+/// lane do not overtake each other.
 struct Lane {
   std::uint8_t channel = 0;
   std::uint16_t input = 0;  ///< 0: made here; else 1 + the number of the link that it has come by
@@ -83,13 +86,13 @@ inline bool operator<(const Lane& a, const Lane& b) {
   return a.channel != b.channel ? a.channel < b.channel : a.input < b.input;
 }
 
-/// What links and fabric ports write on a packet for the next one. No other block reads it, but for diagnoses and
-/// checks.
+/// Fields that links and fabric ports write on a packet for the next one. Only diagnoses and checks read them
+/// otherwise.
 struct FabricMarks {
   Lane lane;                 ///< on the next link, set by whose link it is
   Picoseconds lead = 0;      ///< set by a link: how long before the last one its first packet has come
   std::uint16_t source = 0;  ///< number of the GPU that has sent it
-  /// Of a request and of an answer: the load or fetch-and-add that they are about; null for everything else.
+  /// The load or fetch-and-add that a request or response is about; null for everything else.
   tlm::tlm_generic_payload* asked = nullptr;
   /// Set by the links of the GPU that sends it: since when that has not been reset.
   const Picoseconds* sender_generation_since = nullptr;
@@ -108,8 +111,8 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint64_t threshold = 0;  ///< of a wait
   std::uint64_t addend = 0;     ///< of a fetch-and-add; as many of its low bytes as the access has
   std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
-  /// What kernels of neighbours must agree on (ring_signal.h). A ring kernel's stores and signals carry it in the
-  /// packet's header, and its waits have it as well; so do firmware's signals. It is null for everything else.
+  /// The agreement of neighbours' kernels (ring_signal.h). A ring kernel's stores and signals carry it in the packet's
+  /// header, and its waits have it as well; so do firmware's signals. It is null for everything else.
   std::shared_ptr<const RingSignal> ring;
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;

@@ -100,7 +100,7 @@ void DataTargetBase::respond(tlm::tlm_generic_payload& transaction, Picoseconds 
   (*this)->nb_transport_bw(transaction, phase, time);
 }
 
-/// A blocking initiator waits for the response and gets no notice before.
+/// A blocking initiator waits for the response and is not notified before.
 void DataTargetBase::taken(tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   for (Call* call = calls_; call != nullptr; call = call->outer) {
     if (call->transaction != &transaction || call->answered) continue;
@@ -156,7 +156,7 @@ unsigned DataTargetBase::Forward::transport_dbg(tlm::tlm_generic_payload& transa
   return socket_.handle_debug(transaction);
 }
 
-/// What a cache may hold must not be reached past it.
+/// Memory that a cache may hold must not be accessed past the cache.
 bool DataTargetBase::Forward::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
   dmi.init();
   dmi.set_end_address(~sc_dt::uint64{0});

@@ -24,14 +24,14 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
  public:
   explicit DataTargetBase(const char* name);
 
-  /// Completes a request: the response reaches the initiator after `delay`. In the request handler this completes the
+  /// Responds to a request: the response reaches the initiator after `delay`. In the request handler this completes the
   /// request call; later it is a call of its own. A blocking initiator returns.
   void respond(tlm::tlm_generic_payload& transaction, Picoseconds delay);
   /// Notifies the sender of a store or update that the request is taken after `delay`: once, before its response.
   void taken(tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  /// Where refusals are logged, under the name `block`. Without a log they are warnings of the SystemC report handler.
+  /// Sets the log of refusals, under the name `block`. Without a log they are warnings of the SystemC report handler.
   void report_to(ErrorPort& errors, const char* block);
-  /// Expectations of this target beyond the rules for all.
+  /// Sets this target's rules for requests, in addition to the rules for all.
   void expect(RequestRules rules) { rules_ = rules; }
 
  protected:
@@ -119,7 +119,8 @@ class DataInitiatorBase : public tlm::tlm_initiator_socket<256, DataProtocol> {
 template <typename Module>
 class DataTargetSocket : public DataTargetBase {
  public:
-  /// A request that passed the check reaches the block after `delay`; `id` distinguishes a block's sockets.
+  /// The handler of a request that passed the check and reaches the block after `delay`. `id` distinguishes a block's
+  /// sockets.
   using Handler = void (Module::*)(int id, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   using DebugHandler = unsigned (Module::*)(int id, tlm::tlm_generic_payload& transaction);
 

@@ -1,4 +1,4 @@
-// How a block reports to the error log of its GPU what a guest did wrong, or that it cannot go on.
+// A block's reports to the error log of its GPU: a mistake of guest software, or that the block cannot continue.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// How the host computes with floats: the rounding mode, what becomes of denormal numbers, and which exceptions end in a
-// signal. It is the thread's, and so a program's as well as the platform's. Every entry of a program's code finds the
-// standard environment, and whoever has called such code puts it back in force before the platform computes anything.
+// The floating-point environment of the simulating machine: the rounding mode, the treatment of denormal numbers, and
+// the exceptions that raise a signal. It belongs to the thread, and so to a program as well as to the platform. Every
+// entry of a program's code starts with the standard environment. The caller of such code restores it before the
+// platform computes anything.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// What removed maps have sent to peers, for the diagnosis: what arrived before a receiver mapped its chunk is missing
-// there, and the sender's map may be gone when that is noticed.
+// The sends of removed maps to peers, for the diagnosis. Data that arrived before a receiver mapped its chunk is
+// missing there, and the sender's map may be gone when that is noticed.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,8 @@ class FormerMaps {
   }
   void clear() { maps_.clear(); }
 
-  /// When the most recently removed map that led from the workgroup's tile to this address has sent last; nothing when
-  /// none did.
+  /// Returns the time of the last send by the most recently removed map from the workgroup's tile to this address;
+  /// nothing when there was none.
   std::optional<Picoseconds> last_sent(std::uint32_t wg_id, std::uint64_t peer_address) const {
     for (auto map = maps_.rbegin(); map != maps_.rend(); ++map)
       if (map->range.contains(wg_id, peer_address - map->peer + map->range.base)) return map->last_sent;

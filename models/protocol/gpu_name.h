@@ -1,4 +1,4 @@
-// What an address's GPU is called in words.
+// The name of an address's GPU in messages.
 #pragma once
 
 #include <cstdint>

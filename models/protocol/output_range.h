@@ -1,5 +1,5 @@
-// What the compute cluster reports to the blocks that hold maps: where the running kernel writes, what it asks them
-// before it runs one, and what is asked before memory is zeroed.
+// The compute cluster's interface to the blocks that hold maps: the running kernel's output range, the checks before a
+// kernel is launched, and the check before memory is zeroed.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ class MapHolder : public virtual sc_core::sc_interface {
   /// Why a kernel whose stores a map cannot take must not run on this output now, in words; empty when it may.
   /// `stores`: it stores there itself, and not only its neighbours do.
   virtual std::string in_the_way(const OutputRange& output, bool stores) const = 0;
-  /// What the maps themselves keep in some of this memory, in words; empty when nothing.
+  /// Returns a text about the maps' own data in some of this memory; empty when there are none.
   virtual std::string kept_in(const OutputRange&) const { return {}; }
 };
 
 /// Offered by the blocks that use memory for longer than an access.
 class MemoryUser : public virtual sc_core::sc_interface {
  public:
-  /// Who uses some of these bytes just now, and where, in words; empty when they are free.
+  /// Returns a text that names the current user of some of these bytes and the place. It is empty when there is none.
   virtual std::string use_of(const OutputRange& range) const = 0;
 };
 

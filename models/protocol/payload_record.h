@@ -1,4 +1,4 @@
-// What a checker remembers of a payload to see who changes it: used by protocol_checker and control_checker.
+// A checker's copy of a payload, which shows changes. Used by protocol_checker and control_checker.
 #pragma once
 
 #include <tlm>

@@ -1,4 +1,4 @@
-// What programs and libraries may call things by that appear in reports and logs.
+// The rule for names of programs and libraries in reports and logs.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace t3vp {
 /// Whether kernels, programs, phases and buffers may have the name: 1 to 64 letters, digits, ".", "-" and "_".
 bool is_plain_name(std::string_view name);
 
-/// The same rule in words, for what is expected.
+/// The same rule in words, for messages.
 inline constexpr const char* a_plain_name = "a name of 1 to 64 letters, digits, \".\", \"-\" and \"_\"";
 
 }  // namespace t3vp

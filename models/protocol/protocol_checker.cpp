@@ -46,7 +46,7 @@ ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& 
   return request;
 }
 
-/// A notice: once, of a store or update that is in flight.
+/// Checks a notice: it comes once, for a store or update in flight.
 void ProtocolChecker::take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) {
   const auto found = in_flight_.find(&transaction);
   if (found == in_flight_.end()) return violated(target, "notice of nothing that is under way", transaction);

@@ -1,4 +1,4 @@
-// A refusal of a block, with its reason.
+// A refusal by a block, with its reason.
 #pragma once
 
 #include <fmt/format.h>

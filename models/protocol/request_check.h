@@ -1,5 +1,5 @@
-// What makes a request of the data path malformed: said here once, asked by every target socket before its block sees
-// the request, and by the protocol checker.
+// The definition of malformed requests on the data path. Every target socket checks it before its block sees the
+// request, and so does the protocol checker.
 #pragma once
 
 #include "protocol/data_protocol.h"
@@ -13,7 +13,7 @@ struct Malformed {
   const char* text;                   ///< what is wrong and what is expected
 };
 
-/// Expectations of a target beyond the rules for all.
+/// A target's rules for requests, in addition to the rules for all.
 struct RequestRules {
   bool data = false;          ///< loads, stores and updates carry data: the target is functional
   bool empty = false;         ///< accesses of no bytes have a meaning
@@ -23,7 +23,7 @@ struct RequestRules {
 /// Null when nothing is wrong with the payload.
 const Malformed* malformed(const tlm::tlm_generic_payload& transaction, RequestRules rules);
 
-/// The same for a call of nb_transport_fw: its phase, its delay and the payload's memory manager too.
+/// Checks a call of nb_transport_fw in the same way: its phase, its delay and the payload's memory manager too.
 const Malformed* malformed(const tlm::tlm_generic_payload& transaction, const tlm::tlm_phase& phase,
                            const sc_core::sc_time& delay, RequestRules rules);
 

@@ -1,4 +1,4 @@
-// What a response means to the driver.
+// The driver's status for a response.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ inline Status status_of_data_access(tlm::tlm_response_status response) {
   }
 }
 
-/// The same of the whole access, which may have been refused for what no response says.
+/// Returns the status of the whole access, which may have been refused for a reason that no response gives.
 inline Status status_of_data_access(const tlm::tlm_generic_payload& transaction) {
   const DataExtension* extension = transaction.get_extension<DataExtension>();
   if (transaction.is_response_error() && extension->refusal != 0) return static_cast<Status>(extension->refusal);

@@ -1,5 +1,6 @@
-// What the signals and stores of a ring kernel say of it, and what a wait for such a signal expects; of firmware's
-// signals who sends them. It travels beside the data, as a packet's header does; data_protocol.h knows it by name only.
+// The properties of a ring kernel that its signals and stores carry, and those that a wait for such a signal expects;
+// for firmware's signals, their sender. They travel with the data, as a packet's header does; data_protocol.h knows
+// them by name only.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ struct StagedChunk {
     const bool same_memory = base < other.base + other.grid.bytes() && other.base < base + grid.bytes();
     return same_memory && first < other.first + other.count && other.first < first + count;
   }
-  /// What they have in common, in words.
+  /// Returns a text about the overlap of both.
   std::string overlap(const StagedChunk& other) const;
   /// The access is to nothing but the tile of its wavefront in the output, in the output's element type; the tile may
   /// be another chunk's.

@@ -20,7 +20,7 @@ class Stubs {
   /// nothing.
   void stub(DataInitiatorBase& socket);
   void stub(ControlInitiator& socket);
-  /// Never sends.
+  /// Binds the socket to an initiator that never sends.
   void stub(DataTargetBase& socket);
   void stub(ControlTarget& socket);
 

@@ -1,4 +1,4 @@
-// What blocks record for the timeline. A null pointer means that there is no timeline; blocks then do no work for it.
+// Blocks record events for the timeline here. With a null pointer there is no recorder, and blocks do no work for it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Trace {
   virtual Track track(const std::string& group, const std::string& name) = 0;
   /// Something that took from `begin` to `end`.
   virtual void span(Track track, const char* name, Picoseconds begin, Picoseconds end) = 0;
-  /// The same with the wavefront tile it belongs to. Spans of one `flow` are joined by arrows in the order of time:
+  /// Does the same with the wavefront tile of the span. Spans of one `flow` are joined by arrows in the order of time:
   /// GEMM store, trigger, DMA, remote update. flow_of() gives the number.
   virtual void span(Track track, const char* name, Picoseconds begin, Picoseconds end, std::uint64_t flow) = 0;
   /// Something that took no time. A `flow` that is not 0 begins there, in the track's span at that time.

@@ -12,8 +12,8 @@ namespace t3vp {
 
 enum class TrafficDirection { neither, reads, writes };
 
-/// Finds the class with this name. A new one gets the next number, and this direction;
-/// nothing when there are traffic_classes_most of them.
+/// Returns the class with this name. A new name gets the next number and this direction. Returns nothing when there are
+/// traffic_classes_most of them.
 std::optional<TrafficClass> traffic_class_of(const std::string& name,
                                              TrafficDirection direction = TrafficDirection::neither);
 
@@ -23,7 +23,7 @@ TrafficDirection direction_of(TrafficClass traffic);
 /// All of them up to now: those of the enumeration in its order, then the others as they have come.
 std::vector<TrafficClass> traffic_classes();
 
-/// How reports call a class that there is. The text stays.
+/// Returns the name of an existing class in reports. The text stays valid.
 const char* name_of_traffic(TrafficClass traffic);
 
 }  // namespace t3vp

@@ -26,8 +26,8 @@ class Transaction : public tlm::tlm_generic_payload {
     return original;
   }
 
-  /// The sender's own number: by it what was sent before a reset is distinguished from what is sent now, and a link
-  /// knows whose credits it has.
+  /// The sender's generation. It separates requests sent before a reset from later ones, and a link knows by it whose
+  /// credits it holds.
   std::uint32_t generation = 0;
 
   /// Gives the payload a zeroed buffer of its data length.

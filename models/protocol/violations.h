@@ -1,4 +1,4 @@
-// What the protocol checkers of a platform or a bench have found.
+// The violations that the protocol checkers of a platform or a bench have found.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ class Register : public Value {
   RegisterState& state_;
 };
 
-/// An array of registers; callbacks receive the element.
+/// An array of registers. Callbacks receive the element's index.
 template <typename Value = RegisterValue>
 class RegisterArray {
  public:

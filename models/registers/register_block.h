@@ -45,13 +45,14 @@ class RegisterBlock : public sc_core::sc_module {
 
   const BlockDescription& description() const { return description_; }
 
-  /// Where the block begins in the node's address space: what it reports has whole addresses.
+  /// Sets the block's address in the node's address space: its reports have whole addresses.
   void locate(std::uint64_t base) { base_ = base; }
 
-  /// Observer of every access; null: none. The observer outlives the simulation.
+  /// Sets the observer of every access; null means none. The observer outlives the simulation.
   void observe(RegisterObserver* observer) { observer_ = observer; }
   bool is_observed() const { return observer_ != nullptr; }
-  /// For a block that takes writes by sockets of its own as well, while it is observed: reports one.
+  /// Reports a write to the observer. For a block that takes writes by sockets of its own as well, while it is
+  /// observed.
   void tell_write(RegisterAccess access) const;
 
   /// All registers to their reset values, then the callback of on_reset.
@@ -67,7 +68,7 @@ class RegisterBlock : public sc_core::sc_module {
 
   /// Logs an error under the name of the block.
   void report(Status code, std::uint64_t address, const std::string& text);
-  /// For on_write and on_read callbacks: the access fails, and a write leaves the register as it was. The log has the
+  /// For on_write and on_read callbacks. The access fails, and a write leaves the register unchanged. The log shows the
   /// register's address, its name, the value that was written and the rule, "a multiple of 128 expected".
   void refuse(Status code, const std::string& rule);
 

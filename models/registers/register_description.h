@@ -1,5 +1,5 @@
-// What a register description says, as constants: the generated headers fill these in, docs/reference/registers.md prints the
-// same.
+// A register description as constants. The generated headers contain them, and docs/reference/registers.md has the same
+// contents.
 #pragma once
 
 #include <cstddef>

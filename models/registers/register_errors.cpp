@@ -1,4 +1,4 @@
-// Messages about a wrong access: the register, what was found, what is expected.
+// Messages about wrong accesses: the register, the value found and the value expected.
 #include <fmt/format.h>
 
 #include "registers/access_rules.h"

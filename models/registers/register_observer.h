@@ -1,5 +1,5 @@
-// Who looks on while registers are accessed, such as a trace. None does unless it has been asked for, and then blocks
-// do nothing for it.
+// An observer of register accesses, such as a trace. There is none unless it has been requested; blocks then do no work
+// for it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct RegisterAccess {
   bool is_sent = false;                 ///< a write that has left for another GPU, where it is reported again
   std::uint64_t value = 0;              ///< written, or read
   std::uint64_t before = 0, after = 0;  ///< what the register has stored, whatever its access rules
-  std::string_view reason;              ///< of a refusal that is in no error log; else empty
+  std::string_view reason;              ///< of a refusal that no error log has; else empty
 };
 
 class RegisterObserver {

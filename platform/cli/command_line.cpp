@@ -52,7 +52,8 @@ std::string command_given(const CLI::App& app) {
   return full_name(*last);
 }
 
-/// The first argument that the command does not take. CLI11 lists several backwards and not whose they are.
+/// Returns the first argument that the command does not take. CLI11 lists several in reverse order and does not name
+/// the command.
 std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
   const std::vector<std::string> extras = app.remaining(true);
   const auto first = std::find_first_of(argv + 1, argv + argc, extras.begin(), extras.end());
@@ -69,7 +70,8 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the first argument, where a command is expected; empty when it is one, an option or nothing.
+/// Returns the error of the first argument, where a command is expected; empty when it is a command, an option or
+/// nothing.
 std::string mistake_in_command(const CLI::App& app, int argc, const char* const* argv) {
   if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return {};
   const std::vector<std::string> names = names_of_commands(app);

@@ -1,5 +1,5 @@
-// What the command line takes: every command with its arguments, options and exit codes. Help texts and
-// docs/reference/cli.md come from here.
+// The description of the command line: every command with its arguments, options and exit codes. Help texts and
+// docs/reference/cli.md are made from it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@
 
 namespace t3vp {
 
-/// When a command ends with exit code 0 and 1. Exit code 2 has the same meaning for all commands.
+/// The meaning of a command's exit codes 0 and 1. Exit code 2 has the same meaning for all commands.
 struct ExitCodeTexts {
   const char* success = "";
   const char* failed = "";

@@ -9,8 +9,8 @@
 
 namespace t3vp {
 
-/// Where a debugger is waited for from now on, which a line on standard output says; null without a number. Throws
-/// InputError when the port cannot be had.
+/// Returns the port that waits for a debugger from now on, and prints a line about it on standard output. Returns null
+/// without a number. Throws InputError when the port cannot be opened.
 std::unique_ptr<debug::TcpPort> debugger_port(std::optional<std::uint16_t> number);
 
 }  // namespace t3vp

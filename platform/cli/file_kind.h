@@ -1,4 +1,4 @@
-// What kind of file a JSON file is, recognized by its keys.
+// The kind of a JSON file, determined from its keys.
 #pragma once
 
 #include <filesystem>

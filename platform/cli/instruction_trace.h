@@ -1,4 +1,4 @@
-// What a RISC-V core does, a line for each instruction and each trap.
+// A trace of a RISC-V core: a line for each instruction and each trap.
 #pragma once
 
 #include <ostream>

@@ -10,7 +10,7 @@
 
 namespace t3vp {
 
-/// What the text before the cursor may go on with.
+/// The possible continuations of the text before the cursor.
 struct LineCompletion {
   std::size_t begun = 0;  ///< characters at its end that each of the texts begins with
   std::vector<std::string> texts;

@@ -9,7 +9,8 @@
 
 namespace t3vp {
 
-/// None when no file is named. What a file of that name held is gone. Throws InputError when none can be written there.
+/// Returns null when no file is named. The contents of an existing file are lost. Throws InputError when the file
+/// cannot be written.
 std::unique_ptr<OutputFile> named_output(const std::string& option, const std::filesystem::path& file);
 
 }  // namespace t3vp

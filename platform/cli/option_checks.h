@@ -1,4 +1,4 @@
-// What the values of options have to be, reported as other input is: found this, expected that.
+// Checks of option values. Their messages have the form of all input errors: the value found and the value expected.
 #pragma once
 
 #include <CLI/CLI.hpp>

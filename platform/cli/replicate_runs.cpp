@@ -24,7 +24,8 @@ fs::path folder_of(const fs::path& out, std::size_t replicate) {
   return out / "replicates" / std::to_string(replicate);
 }
 
-/// Of a replicate, so that runs of neighbouring first seeds share none: the golden ratio spreads them over all seeds.
+/// Returns the seed of a replicate. Runs of neighbouring first seeds share none: the golden ratio spreads them over all
+/// seeds.
 std::uint64_t seed_of(std::uint64_t first, std::uint64_t replicate) {
   constexpr std::uint64_t largest = (std::uint64_t{1} << 53) - 1, step = 0x9E3779B97F4A7C15;
   return (first + replicate * step) & largest;

@@ -9,7 +9,7 @@
 
 namespace t3vp {
 
-/// What replicates 1 to `count` - 1 write: each in replicates/1, replicates/2, ... of the folder.
+/// Adds the outputs of replicates 1 to `count` - 1: each in replicates/1, replicates/2, ... of the folder.
 void add_replicates(Outputs& outputs, unsigned count, const std::filesystem::path& out);
 
 /// Removes what replicates of earlier runs have left in the folder.

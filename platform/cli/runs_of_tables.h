@@ -1,4 +1,4 @@
-// What commands have in common that make a table of runs.
+// Functions that commands share which make a table of runs.
 #pragma once
 
 #include "experiment/plan.h"

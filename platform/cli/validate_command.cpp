@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The system that stands for a machine of that name.
+/// Returns the name of the system that represents this machine.
 std::string system_of(const std::string& machine) { return machine + "-4"; }
 
 Outputs outputs_of(const Plan& plan, const Results& results, const fs::path& table) {

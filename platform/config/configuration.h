@@ -16,7 +16,7 @@
 
 namespace t3vp {
 
-/// When to give a run up; docs/guides/running.md.
+/// The limits at which a run ends; docs/guides/running.md.
 struct Limits {
   std::optional<double> simulated_ms, wall_s;
   double firmware_s = 30;  ///< host time that firmware may compute between two calls of the HAL
@@ -51,10 +51,10 @@ std::uint32_t link_count(const RunSettings& settings);
 /// configuration (--print-config shows it), whichever file the key is in; "memory." is short for "system.memory.dram.".
 /// The value is JSON, or else a string; null removes the key. Throws InputError.
 RunConfiguration load_run(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
-/// The same of a run file that has been read, or was never a file.
+/// Does the same for a run file that has been read, or was never a file.
 RunConfiguration load_run(Document run, const std::vector<std::string>& settings);
 
-/// The same work without the names of label, model and sub-layer: equal work has equal configurations then.
+/// Returns the same work without the names of label, model and sub-layer. Equal work then has equal configurations.
 RunConfiguration without_names(RunConfiguration configuration);
 
 /// Loads a system file with its memory file. Throws InputError.

@@ -30,7 +30,7 @@ class ElfFile {
 
   const std::filesystem::path& file() const { return file_; }
   std::uint64_t entry() const { return entry_; }
-  /// Those that are loaded and not empty, in the file's order.
+  /// Returns the segments that are loaded and not empty, in the file's order.
   const std::vector<Segment>& segments() const { return segments_; }
   /// The address of a symbol that the file defines; a global one goes before a local one of the same name.
   std::optional<std::uint64_t> symbol(const std::string& name) const;

@@ -23,7 +23,7 @@ constexpr double gpu_bytes = 16 * MiB;      // modules, sockets, transactions in
 constexpr double tag_bytes = 16;            // of a line, in groups of 16 ways
 constexpr double tracker_entry_bytes = 48, tracker_chunk_bytes = 128;
 constexpr double queue_entry_bytes = 256;  // in each of two queues of a channel
-constexpr double flight_bytes = 256;       // of an access that a workgroup has in flight
+constexpr double flight_bytes = 256;       // of an access of a workgroup in flight
 constexpr double wave_bytes = 512;         // what is known of a kernel's program that may run
 constexpr double stack_bytes = 2 * 4096;   // what one that runs touches of its stack
 constexpr double check_bytes = 8;          // the reference computes in double precision

@@ -1,4 +1,5 @@
-// How much of the host's memory a run will take, so that one that cannot fit is refused before it starts.
+// An estimate of the simulating machine's memory that a run will take. A run that cannot fit is refused before it
+// starts.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// What no JSON Schema can say about a run: all that a driver, a table or a memory of the run would refuse later.
+// Checks of a run that no JSON Schema can express: all that a driver, a table or a memory of the run would refuse
+// later.
 #pragma once
 
 #include "config/configuration.h"

@@ -142,7 +142,7 @@ json resolved_jitter(const Jitter& jitter) {
   return {{"seed", jitter.seed}, {"launch_ns", jitter.launch_ns}, {"latency_ns", jitter.latency_ns}};
 }
 
-/// What the method means.
+/// Returns the program of the method.
 std::string usual_program(const RunConfiguration& c) { return c.workload->usual_program(c.method); }
 
 json resolved_phases(const Phases& phases) {

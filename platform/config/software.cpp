@@ -49,7 +49,7 @@ void read_program(const Document& run, Software& software) {
       built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V");
 }
 
-/// Returns the machine that an ELF file is for, also of one of 32 bits; nothing for other files.
+/// Returns the machine of an ELF file, of 32 or 64 bits.
 std::optional<std::uint16_t> machine_of(const std::string& content) {
   std::uint16_t machine = 0;
   if (content.size() < offsetof(Elf64_Ehdr, e_machine) + sizeof machine || content.compare(0, SELFMAG, ELFMAG) != 0)
@@ -65,7 +65,8 @@ T part_of(const std::string& content, std::uint64_t at) {
   return part;
 }
 
-/// Of an ELF file of 64 bits: at a fixed address, or with a loader that it asks for, which a library does not.
+/// Returns whether an ELF file of 64 bits is an executable: at a fixed address, or with a loader, which a library does
+/// not have.
 bool is_executable(const std::string& content) {
   const auto header = part_of<Elf64_Ehdr>(content, 0);
   bool has_loader = false;

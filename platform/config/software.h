@@ -1,4 +1,4 @@
-// What runs on the command processors of a run's GPUs, as the run file has it.
+// The software of the GPUs' command processors, as the run file names it.
 #pragma once
 
 #include <filesystem>
@@ -44,7 +44,7 @@ struct Software {
 /// names none. Throws InputError about what cannot be read.
 Software read_software(const Document& run, const std::string& usual_program);
 
-/// The same as a run file has it; without what is usual.
+/// Returns the same as a run file has it, without defaults.
 nlohmann::json resolved_software(const Software& software, const std::string& usual_program);
 
 /// "mine.so", "mine.so:first", or the name of one of the platform's: for people.

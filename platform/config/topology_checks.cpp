@@ -97,7 +97,7 @@ void check_overrides(const Document& run, const Document& system, const RunConfi
     run.reject("/simulate", "all, or no overrides in system.links: the links of a mirror are alike");
 }
 
-/// Where the file says what a link's receive buffer holds.
+/// Returns the key of the file that sets a link's receive buffer.
 std::string place_of_buffer(const json& links, const RunConfiguration& c, const LinkPlacement& link) {
   const std::vector<LinkOverride>& overrides = c.system.overrides;
   for (std::size_t i = 0; i < overrides.size(); ++i)

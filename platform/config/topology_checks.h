@@ -1,4 +1,4 @@
-// What no JSON Schema can say about the links of a system.
+// Checks of a system's links that no JSON Schema can express.
 #pragma once
 
 #include "config/configuration.h"

@@ -98,7 +98,7 @@ class GreetedConnection : public Connection {
 
 }  // namespace
 
-/// Who has connected, and has not yet said enough to know whether it is a debugger.
+/// Clients that have connected and have not yet sent enough to be recognized as a debugger.
 class TcpPort::Callers {
  public:
   explicit Callers(std::uint16_t port) : endpoint_(boost::asio::ip::address_v4::loopback(), port) { open(); }

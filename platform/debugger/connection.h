@@ -1,4 +1,4 @@
-// Where a debugger's bytes come from and go to.
+// The connection to a debugger: it receives and sends bytes.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,14 @@ class Connection {
   /// Bytes that have come; waits for some until then. None when there are none, or never will be.
   virtual std::string receive(HostClock::time_point until) = 0;
   virtual void send(std::string_view bytes) = 0;
-  /// Until the other side has left.
+  /// Returns true until the other side has left.
   virtual bool is_open() const = 0;
 };
 
 /// Waits for one client at a time on this machine (127.0.0.1).
 class TcpPort {
  public:
-  /// What has become of a connection that is no debugger's, in words.
+  /// Reports in words how a connection ended that is no debugger's.
   using Tell = std::function<void(const std::string& what)>;
 
   /// 0: any port that is free. Throws std::runtime_error when it cannot be had.
@@ -34,8 +34,9 @@ class TcpPort {
   ~TcpPort();
 
   std::uint16_t number() const;
-  /// Returns when somebody has sent a packet of a debugger's; then the port is given back. Whoever sends something else
-  /// or leaves before is reported and forgotten. Null: no client until then, which may still come.
+  /// Returns when a client has sent a packet of the protocol; then the port is closed. A client that sends something
+  /// else or leaves before is reported and dropped. Returns null when no debugger has come until then; it may still
+  /// come.
   std::unique_ptr<Connection> accept(HostClock::time_point until, const Tell& tell);
   /// For another client, under the same number. Throws std::runtime_error when somebody else has it by now.
   void open_again();

@@ -1,4 +1,4 @@
-// What a debugger needs of the program that it debugs: threads with registers of 64 bits and memory.
+// The debugger's interface to the program that it debugs: threads with registers of 64 bits and memory.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ class Debuggee {
   virtual std::size_t threads() const = 0;  ///< at least 1; they are numbered from 0
   virtual std::string thread_name(std::size_t thread) const = 0;
 
-  /// The XML with which the client learns the registers and their numbers (GDB manual, appendix G).
+  /// Returns the XML that describes the registers and their numbers to the client (GDB manual, appendix G).
   virtual std::string description() const = 0;
-  /// Those numbered from 0 that the packet `g` has.
+  /// Returns the number of registers in the packet `g`, numbered from 0.
   virtual unsigned general_registers() const = 0;
   virtual unsigned program_counter() const = 0;  ///< its number
   /// Nothing: there is no register of this number.
@@ -27,13 +27,13 @@ class Debuggee {
   /// False, and nothing is changed: there is no such register, or it cannot hold this value.
   virtual bool write_register(std::size_t thread, unsigned number, std::uint64_t value) = 0;
 
-  /// As the thread sees it, and where it may not look as another one does. Returns what could be read from the
-  /// beginning on; fewer bytes: the next one is refused.
+  /// Reads memory as the thread sees it, or as another one does where this thread has no access. Returns the bytes that
+  /// could be read from the beginning on; if they are fewer, the next one is refused.
   virtual std::string read_memory(std::size_t thread, std::uint64_t address, std::size_t bytes) = 0;
   /// False: some of it is refused.
   virtual bool write_memory(std::size_t thread, std::uint64_t address, std::string_view bytes) = 0;
 
-  /// What the command `monitor` shows; also when it does not know the words.
+  /// Returns the text of the command `monitor`, also for unknown words.
   virtual std::string monitor(std::size_t thread, const std::string& words) = 0;
 };
 

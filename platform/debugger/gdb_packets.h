@@ -8,7 +8,7 @@
 
 namespace t3vp::debug {
 
-/// What a client has sent.
+/// A message of a client.
 struct Message {
   enum class Kind {
     packet,
@@ -22,7 +22,7 @@ struct Message {
 
 class PacketReader {
  public:
-  /// Of a packet's content in either direction, before escapes are taken away.
+  /// The most bytes of a packet's content in either direction, with its escapes.
   static constexpr std::size_t most_bytes = 0x4000;
 
   void add(std::string_view bytes) { bytes_ += bytes; }
@@ -35,14 +35,14 @@ class PacketReader {
   std::string bytes_;
 };
 
-/// Who has sent these bytes, the first ones of a connection.
+/// The kind of client that has sent these bytes, the first ones of a connection.
 enum class Greeting {
   unfinished,  ///< more have to come
   debugger,    ///< there is a whole packet
   stranger,    ///< something else than packets, acknowledgements and interrupts
 };
 Greeting greeting_of(std::string_view bytes);
-/// A debugger's bytes with its first packet once: it repeats that while no reply comes.
+/// Returns a debugger's bytes with its first packet once. The debugger repeats that packet until it gets a response.
 std::string said_once(std::string_view bytes);
 
 /// A packet with its checksum. Characters that mean something else have to be escaped before.

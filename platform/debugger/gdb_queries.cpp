@@ -1,4 +1,4 @@
-// Queries of the client other than registers and memory.
+// The client's queries other than register and memory accesses.
 #include <algorithm>
 
 #include "debugger/gdb_server.h"

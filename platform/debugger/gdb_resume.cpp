@@ -1,4 +1,4 @@
-// How the client makes the program go on: vCont, and the older c and s.
+// The client's packets that resume the program: vCont, and the older c and s.
 #include <algorithm>
 
 #include "debugger/gdb_server.h"
@@ -41,7 +41,7 @@ bool GdbServer::read_action(Fields fields, std::vector<Action>& actions, std::ve
   } else if (!fields.take("t")) {
     return false;
   }
-  if (has_signal && !fields.number()) return false;  // which signal does not matter: no one takes it
+  if (has_signal && !fields.number()) return false;  // the signal's number does not matter: no process would take it
   std::optional<std::size_t> thread;
   if (fields.take(":") && !fields.take("-1")) {
     thread = thread_field(fields);

@@ -1,6 +1,6 @@
-// The server's side of the GDB remote protocol (GDB manual, appendix E): bytes in, bytes out. It knows no socket and
-// does not make the program run: who does asks it for each thread's action, and notifies it when a thread has stopped.
-// All threads stop and go on together. Whatever comes from the client is answered or dropped, never trusted.
+// The server's side of the GDB remote protocol (GDB manual, appendix E): bytes in, bytes out. It has no socket and does
+// not run the program. Its owner does: it asks the server for each thread's action and notifies it when a thread has
+// stopped. All threads stop and continue together. Input of the client is answered or dropped, never trusted.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace t3vp::debug {
 
-/// What a thread does while the program runs.
+/// The action of a thread while the program runs.
 struct Action {
   enum class Kind { hold, go, step };
   Kind kind = Kind::hold;
@@ -44,7 +44,7 @@ class GdbServer {
   explicit GdbServer(Debuggee& debuggee);
 
   void receive(std::string_view bytes);
-  /// What is to be sent since the last call.
+  /// Returns the bytes to be sent since the last call.
   std::string take_output();
 
   State state() const { return state_; }

@@ -32,7 +32,7 @@ bool write_control_register(riscv::Hart& hart, const riscv::ControlRegister& row
   if (before == value) return true;
   if (row.write == nullptr) return false;
   row.write(hart, value);
-  // Writes of counters allow for the instruction that writes, of which there is none here.
+  // A write of a counter allows for the instruction that writes. A debugger's write has none, so it is corrected.
   if (const std::uint64_t short_by = value - row.read(hart); short_by == 1) row.write(hart, value + short_by);
   if (row.read(hart) == value) return true;
   row.write(hart, before);
@@ -52,7 +52,7 @@ std::string hart_description() {
     text += register_line(names[number], number, is_pointer ? " type=\"data_ptr\"" : "");
   }
   text += register_line("pc", hart_program_counter, " type=\"code_ptr\"");
-  // What gdb saves and restores around a function that it calls are general registers alone.
+  // Around a function that it calls, gdb saves and restores general registers alone.
   text += "</feature>\n<feature name=\"org.gnu.gdb.riscv.csr\">\n";
   for (unsigned number = 0; number < control_registers; ++number)
     if (const riscv::ControlRegister* const row = named_control_register(number))

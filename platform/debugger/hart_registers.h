@@ -20,7 +20,7 @@ std::optional<std::uint64_t> read_hart_register(riscv::Hart& hart, unsigned numb
 /// False, and nothing is changed: there is no such register, or it cannot hold this value.
 bool write_hart_register(riscv::Hart& hart, unsigned number, std::uint64_t value);
 
-/// What the instruction will access, with the registers as they are; nothing: no memory.
+/// Returns the access that the instruction will make with the present registers; nothing when it accesses no memory.
 std::optional<MemoryAccess> access_of(const riscv::Hart& hart, const riscv::Instruction& instruction);
 
 }  // namespace t3vp::debug

@@ -1,4 +1,4 @@
-// Where a debugger wants a program to stop: at addresses of code, and at accesses to ranges of memory.
+// The points at which a debugger stops a program: addresses of code, and accesses to ranges of memory.
 #pragma once
 
 #include <cstdint>

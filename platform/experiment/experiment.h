@@ -79,7 +79,7 @@ struct Plot {
   Scale x_scale = Scale::categories, y_scale = Scale::linear;  ///< of lines, scatter and Pareto plots
 };
 
-/// Changes of an experiment by the command line.
+/// The options of the command line that change an experiment.
 struct ExperimentOptions {
   std::vector<std::string> settings;   ///< "path=value"
   std::optional<unsigned> replicates;  ///< in place of the file's

@@ -82,7 +82,7 @@ void keep_axes(const Document& document, const Experiment& experiment) {
                         fmt::format("other settings than {}, of which cross has values", axis->key));
 }
 
-/// Programs that are not the platform's bring phases of any name, of which the reports tell.
+/// Programs that are not the platform's have phases of any name, which the reports then contain.
 bool names_programs(const Experiment& experiment) {
   const auto name_one = [](const std::vector<std::string>& settings) {
     return std::any_of(settings.begin(), settings.end(),

@@ -63,7 +63,7 @@ std::string message(const fs::path& log) {
   return text.empty() ? "gnuplot failed" : text;
 }
 
-/// Whether all of the picture is there: gnuplot does not tell of a disk that is full.
+/// Returns whether the picture is complete: gnuplot does not report a full disk.
 bool is_whole(const fs::path& picture) {
   std::ifstream in(picture, std::ios::binary | std::ios::ate);
   const std::string end = "</svg>";

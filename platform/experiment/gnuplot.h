@@ -25,7 +25,7 @@ std::string number(double value);
 std::string numbers(double value, const std::optional<ValueRange>& range, double divide_by);
 
 inline constexpr std::size_t colours_count = 8;
-/// The n-th of a picture's colours, in quotes; they begin anew after the last one.
+/// Returns the n-th of a picture's colours, in quotes. After the last one they start again.
 std::string colour(std::size_t index);
 /// That of a traffic class, a phase or a part of a layer, the same in every picture; other names have the index's
 /// of further colours.

@@ -86,7 +86,7 @@ class MissingRuns {
   }
 
  private:
-  /// Starts runs as long as there is room; false when all that is left is under way elsewhere.
+  /// Starts runs as long as there is room. Returns false when other processes make all that are left.
   bool start_some() {
     bool any = left_.empty();
     for (auto run = left_.begin(); run != left_.end();) {

@@ -1,4 +1,4 @@
-// The runs of an experiment that nobody has made yet, shared by all processes that need them.
+// The runs of an experiment that do not exist yet, shared by all processes that need them.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ struct RunOutline {
 };
 
 /// Makes the runs that have no current report, `jobs` at a time, and takes all of them into `results`. A run is made
-/// under a lock: what another process has under way is left to it and taken when it has ended. Calls `changed` when
-/// runs have ended.
+/// under a lock. When another process makes a run, it is left to that process and taken when it has ended. Calls
+/// `changed` when runs have ended.
 void make_missing_runs(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,
                        const std::function<void()>& changed);
 

@@ -1,4 +1,4 @@
-// Places of the names of a picture's points.
+// Places the names of a picture's points.
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ std::string last_line_of(const fs::path& log) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// An injected fault explains what the others tell, and stands behind them.
+/// An injected fault explains the other reasons, and is listed after them.
 std::string first_reason(const json& diagnosis) {
   for (const json& line : diagnosis)
     if (const auto text = line.get<std::string>(); text.rfind("fault ", 0) == 0) return text;

@@ -1,4 +1,4 @@
-// The run file's `arguments`, as programs read them.
+// The arguments of the run file, as programs request them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Arguments {
  public:
   using Values = std::map<std::string, ArgumentValue>;
 
-  /// What a program has asked for and there is not, or not of that type or in its range.
+  /// A request of a program for an argument that does not exist, or has another type or range.
   struct Refusal {
     std::string name, expected;
   };
@@ -37,7 +37,7 @@ class Arguments {
   const std::vector<Refusal>& refusals() const { return refusals_; }
   /// Arguments that no program has asked for.
   std::vector<std::string> unused() const;
-  /// What programs have asked for.
+  /// Returns the arguments that programs have requested.
   const std::set<std::string>& asked() const { return asked_; }
 
  private:

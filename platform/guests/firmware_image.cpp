@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* image_name = "t3vp-firmware.elf";
 
-/// Where memory ends, inclusively.
+/// Returns the last address of the memory.
 std::uint64_t last_of(const processor::CoreMemory& memory) { return memory.base() + (memory.bytes() - 1); }
 
 [[noreturn]] void refuse(const ElfFile& image, const std::string& found, const processor::CoreMemory& memory) {

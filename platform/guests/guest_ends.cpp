@@ -67,7 +67,7 @@ class LineText {
   end_run(line.view(), failed);
 }
 
-/// The same of one that cannot be named.
+/// Does the same for a guest that cannot be named.
 [[noreturn]] void end_run_of(std::string_view who, std::string_view what) {
   static LineText line;
   line << "t3vp: " << who << what;
@@ -100,7 +100,7 @@ void end_run_of_guest(int signal_number, const siginfo_t& info) {
 /// From now on the signal does what it does by default, whoever runs.
 void leave_to_host(int signal_number) { signal(signal_number, SIG_DFL); }
 
-/// What was done about the signals before.
+/// The handlers of the signals before.
 std::atomic<const std::array<struct sigaction, GuestEnds::signals>*> actions_before{nullptr};
 
 /// A signal that is no guest's does what it would do without GuestEnds.
@@ -144,7 +144,7 @@ extern "C" void report_exit() {
   if (guest_computes()) end_run_of_guest(" has called exit()");
 }
 
-/// What the copy would do is done twice, to the same files.
+/// A copy would repeat the run's actions on the same files.
 extern "C" void report_fork() {
   if (guest_computes()) end_run_of_guest(" has called fork()");
 }
@@ -176,7 +176,8 @@ bool is_near(std::uintptr_t address, std::uintptr_t pointer) {
 
 bool kernel_computes() { return guest_computes() && !guest_page().is_library && guest_page().is_kernel; }
 
-/// What lies above the stack of the program that runs, such as the end of another one's, is no overflow of it.
+/// Returns whether the address is above the stack of the running program, such as at the end of another one's. That is
+/// no overflow of it.
 bool is_above_stack(std::uintptr_t address, const sc_core::sc_process_handle& process) {
   if (!process.valid() || kernel_computes()) return false;
   const auto* const processor = dynamic_cast<const processor::CommandProcessor*>(process.get_parent_object());

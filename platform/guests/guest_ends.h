@@ -1,7 +1,7 @@
-// What happens when a guest, which runs natively, does what ends a process (calls exit() or abort(), divides by zero,
-// follows a null pointer, overflows its stack) or doubles it, or calls a HAL that is not its own. All of it are
-// ordinary handlers of signals, of exit() and of fork(). What a guest does to get past them a parent process reports,
-// which watches the page (watched_process.h).
+// Guests run natively. These functions act when a guest does what ends a process: it calls exit() or abort(), divides
+// by zero, follows a null pointer or overflows its stack. They also act when it forks the process or calls a HAL that
+// is not its own. All of them are ordinary handlers of signals, of exit() and of fork(). A parent process reports what
+// gets past them; it watches the page (watched_process.h).
 #pragma once
 
 #include <cxxabi.h>
@@ -37,8 +37,8 @@ class GuestEnds {
   std::terminate_handler terminate_before_;
 };
 
-/// While a library is opened or closed, by which its constructors and destructors run: their end is reported as of
-/// other libraries that are refused, and so is that they do not come back for limits.firmware_s.
+/// Active while a library is opened or closed, which runs its constructors and destructors. A constructor that ends the
+/// process is reported like other errors of refused libraries. So is one that does not return within limits.firmware_s.
 class LibraryCode {
  public:
   enum What { opening, closing };
@@ -66,7 +66,7 @@ void require_own_call(std::uint16_t gpu);
 /// The thread that the guest runs on is about to end.
 void end_run_for_its_thread();
 
-/// Ends the process at once with this line, which its parent reports if one watches.
+/// Ends the process at once with this line, which its parent prints if one watches.
 [[noreturn]] void end_with_line(const LastLine& line);
 
 /// Calls what a program may end its thread in, as by pthread_exit(): that ends the run with a line.

@@ -1,5 +1,5 @@
-// What is known of the guests, other people's programs and kernels, from outside of them: whose code computes, since
-// when, and how the process that simulates has ended. A parent process that watches the simulation shares this page.
+// The state of the guests, other people's programs and kernels, as seen from outside: whose code computes, since when,
+// and how the simulating process has ended. A parent process that watches the simulation shares this page.
 #pragma once
 
 #include <algorithm>
@@ -53,14 +53,15 @@ class GuestPage {
   PageText<64> kernel;                           ///< name
   PageText<32 << 10> told;  ///< what firmware waits for, and which injected faults have struck: "; GPU 0 ..."
 
-  // While a library is opened or closed, in place of a GPU's guests: the line that reports its end begins and ends so.
+  // While a library is opened or closed, in place of a GPU's guests: the start and end of the line that reports its
+  // end.
   std::atomic<bool> is_library{false};
   PageText<8 << 10> library_begin;
   PageText<256> library_end;
   std::atomic<int> library_exit_code{0};
 
-  // How the process that simulates has ended.
-  std::atomic<bool> is_watched{false};  ///< by a parent, which reports it
+  // The end of the simulating process.
+  std::atomic<bool> is_watched{false};  ///< by a parent, which reports the end
   std::atomic<int> process{0};          ///< its number
   PageText<12 << 10> last_line;         ///< what a handler of its own has found out; empty: nothing
   std::atomic<int> last_exit_code{0};
@@ -100,7 +101,8 @@ class GuestPage {
   }
   bool computes() const { return passes.load() % 2 == 1; }
 
-  /// A library is about to run its constructors or destructors; `begin` and `end` are of the line that reports its end.
+  /// A library is about to run its constructors or destructors. `begin` and `end` are the start and end of the line
+  /// that reports its end.
   void enter_library(std::string_view begin, std::string_view end, int exit_code);
   void leave_library();
 
@@ -119,8 +121,8 @@ class GuestPage {
 GuestPage& guest_page();
 void use_guest_page(GuestPage& page);
 
-/// Whose code computes, or did last: "the firmware of GPU 0", "kernel gemm of GPU 0 (workgroup 3, wave 1)". Handlers of
-/// signals may ask, too.
+/// The name of the guest that computes, or did last: "the firmware of GPU 0", "kernel gemm of GPU 0 (workgroup 3, wave
+/// 1)". Signal handlers may use it, too.
 class GuestName {
  public:
   explicit GuestName(const GuestPage& page);
@@ -134,8 +136,8 @@ class GuestName {
   std::size_t length_ = 0;
 };
 
-/// How far a run has come, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time",
-/// without the share "0.25 ms of simulated time have passed".
+/// Returns the progress of a run, for the line that ends it: "12% of the work is done after 0.25 ms of simulated time",
+/// or without the share "0.25 ms of simulated time have passed".
 std::string progress_of(const GuestPage& page);
 
 }  // namespace t3vp

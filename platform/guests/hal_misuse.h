@@ -1,4 +1,5 @@
-// What the HAL reports of calls that are not allowed: apart from the guard, so that a bench may react otherwise.
+// The HAL's messages about callers that must not call it. They are separate from the guard, so that a testbench can
+// replace them.
 #pragma once
 
 #include <cstdint>

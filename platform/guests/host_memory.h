@@ -1,4 +1,4 @@
-// Which memory this process has, as the host's kernel reports it.
+// The memory that this process has, as the operating system reports it.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace t3vp {
 
-/// As it is when this is made: /proc/self/maps. Where there is no such file, everything may be read and called.
+/// The memory map at the time of construction, from /proc/self/maps. Without such a file, everything may be read and
+/// called.
 class HostMemory {
  public:
   HostMemory();

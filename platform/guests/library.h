@@ -12,9 +12,9 @@ namespace t3vp {
 
 class Library {
  public:
-  /// Opens a copy of the file, whose static variables are not shared; the copy's name is gone when it is open. Throws
-  /// InputError about what cannot be opened, is no such library of this platform's version, or has a table that points
-  /// nowhere. What its constructors and destructors do is guarded (firmware_guard.h).
+  /// Opens a copy of the file, so that static variables are not shared. The copy's name is removed when it is open.
+  /// Throws InputError about a file that cannot be opened, that is no such library of this platform's version, or whose
+  /// table has invalid pointers. Its constructors and destructors are guarded (firmware_guard.h).
   Library(const SoftwareLibrary& library, const Limits& limits);
   ~Library();
   Library(const Library&) = delete;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_entries = 1024;  // programs or kernels of a library
 constexpr const char* a_table = "a table of programs and kernels";
 
-/// Memory of this process, which is read in place.
+/// The memory of this process.
 class OwnMemory : public TableMemory {
  public:
   bool read(std::uint64_t address, void* to, std::size_t bytes) const override {
@@ -96,7 +96,7 @@ class TableCheck {
     }
   }
 
-  /// What is not there at all is the registry's to refuse.
+  /// The registry refuses parts that are missing completely.
   void require_parts(const std::string& what, const t3_kernel& kernel) const {
     for (const char* traffic : {kernel.reads, kernel.writes})
       if (traffic != nullptr) require_text(what + "'s traffic", traffic, "the name of a class of traffic");

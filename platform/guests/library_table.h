@@ -1,5 +1,4 @@
-// What can be checked of the table of a library or of an executable for RISC-V (t3/exports.h) before anything is
-// called.
+// Checks of the table of a library or of an executable for RISC-V (t3/exports.h) before any of its functions is called.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ class TableMemory {
 /// where nothing can be read or called, lists without an end, and names that are none or are there twice. What kernels
 /// are beyond that, KernelRegistry says. Structures are those of the host.
 std::vector<std::string> require_right(std::uint64_t table, const TableMemory& memory, const InputPlace& place);
-/// Checks a table that lies in this process.
+/// Checks a table of this process.
 std::vector<std::string> require_right(const t3_export_table& table, const InputPlace& place);
 
 }  // namespace t3vp

@@ -43,8 +43,8 @@ class Call {
   compute::KeptExceptions exceptions_;
 };
 
-// What a program hands over is looked at while the program has control: what the host has no memory for is the
-// program's fault then, and reported as such, before the platform uses it.
+// A program's data are touched while the program has control. When the machine has no memory for them, the error is
+// therefore the program's and is reported as such, before the platform uses the data.
 
 constexpr uint64_t page = 4096;
 
@@ -54,7 +54,7 @@ void touch(const void* data, uint64_t bytes) {
   if (bytes != 0) static_cast<void>(begin[bytes - 1]);
 }
 
-/// What is to be written to.
+/// Touches memory that is to be written.
 void touch_writable(void* data, uint64_t bytes) {
   auto* const begin = static_cast<volatile unsigned char*>(data);
   for (uint64_t i = 0; i < bytes; i += page) begin[i] = begin[i];
@@ -168,7 +168,8 @@ std::string validate(const t3_contents& said) {
   return validate_contents(said.kind, !is_nowhere);
 }
 
-/// What a program says of a buffer's elements, written when it is asked for, in the program's own time on the host.
+/// Returns a buffer's contents as the program gives them. They are written when they are requested, in the program's
+/// own time.
 processor::PublishedBuffer::Contents contents_of(const t3_contents& said, const t3_buffer& buffer, const char* name,
                                                  NativePlatform& platform) {
   if (said.kind == T3_CONTENTS_UNSAID) return {};

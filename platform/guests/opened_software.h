@@ -15,15 +15,15 @@ namespace t3vp {
 
 class OpenedSoftware {
  public:
-  /// Throws InputError about a library that cannot be opened, a program that is not there, or kernels of which one
-  /// cannot be distinguished from another.
+  /// Throws InputError about a library that cannot be opened, a program that does not exist, or kernels with the same
+  /// name or handle.
   explicit OpenedSoftware(const RunConfiguration& configuration);
 
-  /// What a GPU's command processor runs. GPUs count from 0, in the node's order.
+  /// Returns the program of a GPU's command processor. GPUs count from 0, in the node's order.
   t3_program* program(std::size_t gpu) const { return gpus_.at(gpu).program; }
-  /// What packets may ask the GPU's compute units for, up to a null pointer.
+  /// Returns the kernels that packets for the GPU's compute units may name, up to a null pointer.
   const t3_kernel* const* kernels(std::size_t gpu) const { return gpus_.at(gpu).kernels.data(); }
-  /// What the GPUs' cores run; null when programs are native.
+  /// Returns the executable of the GPUs' cores; null when programs are native.
   const ElfFile* image() const { return image_.get(); }
 
  private:
@@ -37,7 +37,7 @@ class OpenedSoftware {
   std::vector<OnGpu> gpus_;
 };
 
-/// What the run file gives to its program.
+/// Returns the arguments that the run file gives to its program.
 Arguments arguments_of(const RunConfiguration& configuration);
 
 /// Throws InputError about the first argument that programs have asked for in vain; when all have come to a good end,

@@ -8,8 +8,8 @@
 
 namespace t3vp {
 
-/// The position of this name among those of the file's programs; without a name, that of the only one. `file`: what it
-/// is, "a library". Throws InputError about one that is not there or is ambiguous.
+/// Returns the position of this name among the file's programs; without a name, that of the only one. `file` names the
+/// kind of file, such as "a library". Throws InputError about a name that is missing or ambiguous.
 std::size_t choose_program(const std::vector<std::string>& programs, const std::string& name, const std::string& file,
                            const InputPlace& place);
 

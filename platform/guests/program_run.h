@@ -1,4 +1,4 @@
-// What a program is given of its run (t3/run.h), with the memory that it points to.
+// The run as a program receives it (t3/run.h), with the memory that it points to.
 #pragma once
 
 #include <cstdint>

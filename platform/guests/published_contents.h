@@ -1,4 +1,4 @@
-// What is wrong with the contents that a program says a buffer has.
+// Checks of the contents that a program gives for a buffer.
 #pragma once
 
 #include <fmt/format.h>

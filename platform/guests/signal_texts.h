@@ -1,4 +1,4 @@
-// What a signal says of the guest that computes when it comes.
+// Texts that explain a signal of the guest that computes.
 #pragma once
 
 #include <signal.h>
@@ -19,7 +19,7 @@ inline constexpr SignalText fault_texts[] = {{SIGSEGV, " has accessed memory of 
                                              {SIGILL, " has run into an instruction that there is not"},
                                              {SIGABRT, " has called abort()"}};
 
-/// What a process may raise itself, and what its timers send.
+/// The signals that a process may raise itself, and those of its timers.
 inline constexpr SignalText raised_texts[] = {
     {SIGTERM, " has raised SIGTERM"},
     {SIGINT, " has raised SIGINT"},

@@ -47,7 +47,7 @@ bool is_of_terminal(int signal_number) {
   return signal_number == SIGINT || signal_number == SIGQUIT || signal_number == SIGHUP;
 }
 
-/// What another process or a timer sends to this process goes to the child, whose end ends this one.
+/// Forwards a signal of another process or of a timer to the child, whose end ends this process.
 extern "C" void forward(int signal_number, siginfo_t* info, void*) {
   const bool is_of_kernel = info->si_code > 0, is_own = !is_of_kernel && info->si_pid == getpid();
   if (is_own || (is_of_kernel && is_fault(signal_number))) {
@@ -157,7 +157,7 @@ class Watch {
     return tell(line);
   }
 
-  /// It has reported its end, and may be a copy that vfork() has made.
+  /// The process has reported its end, and may be a copy that vfork() has made.
   int end_soon() {
     if (!is_over(Milliseconds(200))) kill_child();
     return told();
@@ -174,7 +174,7 @@ class Watch {
     return line.exit_code;
   }
 
-  /// Describes the guest that computes, or did last.
+  /// Returns the last line for the guest that computes, or did last.
   LastLine line_of(std::string_view what) const {
     if (page_.is_library)
       return {fmt::format("{}{}{}", page_.library_begin.view(), what, page_.library_end.view()),
@@ -215,7 +215,7 @@ class Watch {
     return end_likewise(number);
   }
 
-  /// As the other process has ended, without a second image of memory.
+  /// Ends as the other process has ended, without a second core dump.
   static int end_likewise(int number) {
     const rlimit none{};
     setrlimit(RLIMIT_CORE, &none);

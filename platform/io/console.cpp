@@ -27,7 +27,7 @@ void end_tidily(int signal_number) {
   std::raise(signal_number);
 }
 
-/// What by default is ignored, stops the process or lets it go on, or cannot be handled.
+/// Signals that are ignored by default, stop or continue the process, or cannot be handled.
 constexpr int never_end[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP, SIGKILL};
 
 }  // namespace

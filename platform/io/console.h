@@ -1,4 +1,4 @@
-// Standard output and standard error. Output that cannot be written is a failure; a failure of standard error cannot be
+// Standard output and standard error. Output that cannot be written is a failure. A failure of standard error is not
 // reported.
 #pragma once
 

@@ -31,7 +31,7 @@ struct DescribedKey {
 /// In the order of the reference.
 const std::vector<DescribedKey>& described_keys();
 
-/// Those whose path has `pattern` within, or matches it when it is a glob; upper and lower case are the same.
+/// Returns the keys whose path contains `pattern`, or matches it when it is a glob. Upper and lower case are the same.
 std::vector<DescribedKey> keys_like(const std::string& pattern);
 
 /// A line for each: path, unit, range, default and meaning, in columns.
@@ -44,7 +44,7 @@ void check_described(const Document& document, const std::string& file);
 /// required.
 void complete_described(nlohmann::json& content, const std::string& file);
 
-/// Where a key is that files once had at this path; empty when there is none.
+/// Returns the present path of a key that files formerly had at this path; empty when there is none.
 std::string new_path_of(const std::string& file, const std::string& former);
 
 }  // namespace t3vp

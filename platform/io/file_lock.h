@@ -1,5 +1,5 @@
-// Processes alternate at a folder or a file. The lock is the kernel's (flock) and ends with the process, however it
-// ends.
+// Mutual exclusion of processes for a folder or a file. The lock is the operating system's (flock) and ends with the
+// process, however the process ends.
 #pragma once
 
 #include <filesystem>

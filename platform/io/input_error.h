@@ -1,4 +1,4 @@
-// What is wrong with something the user wrote: one line, exit code 2.
+// An error in a user's input: one line, exit code 2.
 #pragma once
 
 #include <stdexcept>

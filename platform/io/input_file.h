@@ -12,7 +12,7 @@ namespace t3vp {
 /// JSON and CSV files beyond it are refused.
 inline constexpr std::uint64_t most_input_bytes = std::uint64_t{64} << 20;
 
-/// What stands in the way of reading the file ("a pipe", "no such file or directory"); empty when nothing does.
+/// Returns the reason why the file cannot be read ("a pipe", "no such file or directory"); empty when it can.
 std::string input_fault(const std::filesystem::path& file, std::uint64_t most_bytes = most_input_bytes);
 
 /// Every file that this process has opened with these functions, as it was named.

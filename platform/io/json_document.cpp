@@ -59,7 +59,7 @@ class Builder {
 
   json result() { return std::move(root_); }
 
-  // What json::sax_parse() calls.
+  // The callbacks of json::sax_parse().
   bool null() { return take(nullptr); }
   bool boolean(bool value) { return take(value); }
   bool number_integer(json::number_integer_t value) { return take(value); }

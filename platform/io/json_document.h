@@ -31,7 +31,7 @@ struct Document {
   bool is_overridden(const std::string& pointer) const;
 };
 
-/// What is no JSON at all; other InputErrors are about JSON with something wrong in it.
+/// An error about text that is no JSON at all. Other InputErrors are about JSON with wrong contents.
 struct SyntaxError : InputError {
   using InputError::InputError;
 };

@@ -37,8 +37,8 @@ class OutputFile {
 /// Replaces the file in one step. Throws std::runtime_error with the reason when it cannot.
 void write_text(const std::filesystem::path& file, std::string_view text);
 
-/// Paths of files that are not complete yet, and of temporary files and folders, where a signal handler, or a process
-/// that shares them, finds them without a lock. Of a longer path, or of more files, no other process knows.
+/// Paths of incomplete files, and of temporary files and folders. A signal handler, or a process that shares them,
+/// finds them without a lock. Longer paths, and more files than fit, are not recorded.
 struct PartialFiles {
   static constexpr std::size_t most = 16, longest = 4095;
   struct Slot {

@@ -1,4 +1,5 @@
-// What generated readers of parameters call. Each sets a value that a section of a file has, and leaves it otherwise.
+// Functions for generated readers of parameters. Each sets a value that a section of a file has, and leaves it
+// unchanged otherwise.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ std::size_t length_at(const std::string& text, std::size_t at) {
     unsigned char first, last, least_second, most_second;
     std::size_t bytes;
   };
-  // Without overlong forms, surrogates, and what lies beyond U+10FFFF (RFC 3629).
+  // The forms of UTF-8 without overlong forms, surrogates, and numbers beyond U+10FFFF (RFC 3629).
   static constexpr Form forms[] = {
       {0x00, 0x7F, 0x80, 0xBF, 1}, {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
       {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},

@@ -10,7 +10,7 @@ namespace t3vp {
 /// Throws InputError about the first thing in `document` that the schema ("run", "system", "memory", "models") refuses.
 void check_schema(const Document& document, const std::string& schema);
 
-/// What a schema admits at one place, in words: "an integer from 1 to 8", "one of all, mirror".
+/// Returns in words what a schema admits at one place: "an integer from 1 to 8", "one of all, mirror".
 std::string admitted(const nlohmann::json& subschema);
 
 /// Whether the schemas of run, system and memory files know a key, as --set takes it: "memory.timing.CCDWL".

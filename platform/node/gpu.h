@@ -34,7 +34,7 @@ class Gpu : public sc_core::sc_module {
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
       const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
 
-  /// What its firmware runs on: one of the two below.
+  /// The processor of its firmware: one of the two below.
   processor::Processor& processor;
   /// Throws std::logic_error when it is the other.
   processor::CommandProcessor& native();
@@ -59,11 +59,11 @@ class Gpu : public sc_core::sc_module {
 
   /// Every block that has figures or a diagnosis, in the order of construction, blocks within others behind them.
   const std::vector<const Component*>& components() const { return components_; }
-  /// Observer of every access to the GPU's registers; null: none. The observer outlives the GPU.
+  /// Sets the observer of every access to the GPU's registers; null means none. The observer outlives the GPU.
   void observe_registers(RegisterObserver* observer);
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
-  /// What the checkers between its sockets have found.
+  /// Returns the violations that the checkers between its sockets have found.
   const Violations& violations() const { return probes_.violations(); }
 
  private:

@@ -24,8 +24,8 @@ struct Stack {
   std::size_t bytes = 0;
 };
 
-/// Of the caller's thread; empty if it is not known. It reads all of the process' mappings, of which the sanitizer
-/// makes many.
+/// Returns the stack of the caller's thread; empty if it is not known. It reads all of the process' mappings, of which
+/// the sanitizer makes many.
 Stack this_stack() {
   Stack stack;
   pthread_attr_t attributes;

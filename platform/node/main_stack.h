@@ -3,8 +3,9 @@
 
 namespace t3vp {
 
-/// SystemC notifies the address sanitizer of each switch between the stacks of processes, but of no bounds when it is
-/// back on the main stack; without them an exception there is taken for a misuse of it. Nothing without the sanitizer.
+/// SystemC notifies the address sanitizer of each switch between the stacks of processes, but gives no bounds on its
+/// return to the main stack. Without bounds the sanitizer takes an exception there for a misuse of the stack. This
+/// function does nothing without the sanitizer.
 void return_to_main_stack();
 
 }  // namespace t3vp

@@ -45,7 +45,7 @@ void Node::connect(const NodeParameters& parameters, Trace* trace) {
       probes_.join(*switches_[ends.from.number]->egress[port], link.in);
     } else {
       probes_.join(*gpus_[from]->fabric.egress[port], link.in);
-      link.errors.bind(gpus_[from]->error_log.reports);  // the sender's log has what a link refuses
+      link.errors.bind(gpus_[from]->error_log.reports);  // the sender's log has a link's refusals
     }
     if (ends.to.is_switch)
       probes_.join(link.out, *switches_[ends.to.number]->ingress[ends.receiver]);

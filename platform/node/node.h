@@ -16,7 +16,8 @@ namespace t3vp {
 
 class Node : public sc_core::sc_module {
  public:
-  /// What packets may ask for: a list up to a null pointer, which outlives the node, for all GPUs.
+  /// Builds the node. `kernels` are those that packets may name: a list up to a null pointer, which outlives the node,
+  /// for all GPUs.
   Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
        Trace* trace);
   /// A list for each GPU.
@@ -27,12 +28,12 @@ class Node : public sc_core::sc_module {
   /// They are sorted by the GPUs that send, port after port, then by the switches.
   const std::vector<std::unique_ptr<interconnect::Link>>& links() const { return links_; }
   const std::vector<std::unique_ptr<interconnect::Switch>>& switches() const { return switches_; }
-  /// Where one GPU stands for a torus; else null.
+  /// Returns the mirror when one GPU represents a torus; else null.
   interconnect::TorusMirror* torus() const { return torus_.get(); }
   /// Between the NICs; null when no GPU has one.
   nic::Wire* wire() const { return wire_.get(); }
   const processor::HostNetwork& hosts() const { return *hosts_; }
-  /// What the protocol checkers have found: of every GPU, then of the links.
+  /// Returns the violations that the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
 
  private:

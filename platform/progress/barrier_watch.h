@@ -23,7 +23,7 @@ class BarrierWatch {
   std::vector<std::string> give_up();
 
  private:
-  /// Of a GPU's program, since when nothing can end it but what is on its way.
+  /// A wait of a GPU's program: the simulated time since which it has only waited for messages in flight.
   struct Wait {
     Picoseconds since = never;
     std::uint64_t counter = 0;

@@ -78,7 +78,7 @@ bool is_stored_here(const Gpu& gpu, const Shortage& shortage, std::size_t peers)
          peers < shortage.updates;
 }
 
-/// What the programs have arranged for the shortage's tile.
+/// Returns the sources that the programs have set up for the shortage's tile.
 std::vector<Source> sources_of(const RunConfiguration& configuration, const Node& node, Gpu& gpu,
                                const Shortage& shortage) {
   std::vector<Source> sources;
@@ -137,7 +137,7 @@ class Explanation {
   Explanation(std::uint32_t gpu, const Shortage& shortage, std::vector<Source> sources, Lines former)
       : gpu_(gpu), shortage_(shortage), sources_(std::move(sources)), former_(std::move(former)) {}
 
-  /// Nothing that is in flight elsewhere would end it.
+  /// Returns whether nothing in flight elsewhere would end the shortage.
   bool is_cause() const {
     return std::none_of(sources_.begin(), sources_.end(),
                         [this](const Source& source) { return source.waits && owes(source); });
@@ -183,7 +183,8 @@ class Explanation {
     return text.empty() ? "nobody sends any" : text;
   }
 
-  /// What has left a source, or has ended elsewhere than in a count, it does not owe.
+  /// Returns what the source still owes. Accesses that have left it, or were not counted where they ended, are not
+  /// owed.
   std::string debt(const Source& source) const {
     std::string text;
     std::uint64_t left = shortage_.tile_elements - given(source);
@@ -312,8 +313,8 @@ void append_left_behind(const RunConfiguration& configuration, const Node& node,
   }
 }
 
-/// Those that could wait for another GPU's program go last: what that does when it is notified may be what they wait
-/// for. But a program that waits again and again, whatever it is notified of, does not keep the others from it.
+/// Programs that could wait for another GPU's program go last: the next actions of the others may be what they wait
+/// for. A program that waits again and again after each notification does not keep the others from their turn.
 processor::Processor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
                                       const std::vector<std::uint32_t>& told) {
   constexpr std::uint32_t in_a_row = 16;

@@ -14,12 +14,11 @@ namespace t3vp {
 /// links and whose stores are not acknowledged.
 std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node);
 
-/// In a deadlock: what programs have left behind that ended well, or with a timeout or an
-/// abort, and what will never end itself.
+/// At a deadlock: lists what programs have left behind that ended well, and that will never end itself.
 void append_left_behind(const RunConfiguration& configuration, const Node& node, std::vector<std::string>& lines);
 
-/// Whose wait ends first in a deadlock; null when no program waits for an interrupt. `told` says how
-/// often each GPU's has been notified.
+/// Returns the processor whose wait ends first at a deadlock; null when no program waits for an interrupt. `told` has
+/// the number of such notifications of each GPU so far.
 processor::Processor* next_to_give_up(const RunConfiguration& configuration, const Node& node,
                                       const std::vector<std::uint32_t>& told);
 

@@ -8,7 +8,7 @@
 
 namespace t3vp {
 
-/// What waits in all GPUs, whose firmware may have ended long ago, and in all links.
+/// Returns a line for each packet that waits in a GPU, whose firmware may have ended long ago, or in a link.
 std::vector<std::string> packet_lines(const Node& node);
 
 }  // namespace t3vp

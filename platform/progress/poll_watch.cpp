@@ -7,7 +7,7 @@ namespace t3vp {
 
 namespace {
 
-/// How often a program has read one value, or found the same interrupt lines up.
+/// Returns how often a program has read one value, or found the same interrupt lines raised.
 std::uint64_t repetitions(const processor::Processor& processor) {
   return std::max(processor.poll().reads, processor.service().times);
 }

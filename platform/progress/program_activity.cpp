@@ -46,8 +46,8 @@ bool is_served_over_and_over(const processor::Processor& processor) {
   return now() <= service.last + 2 * interval + lately;
 }
 
-/// The interrupt of the signals block is about one counter. Who has written signals.watch itself does not hear of the
-/// counter that the driver waits for.
+/// The interrupt of the signals block is for one counter. A program that has written signals.watch itself is not
+/// notified of the counter that the driver waits for.
 std::string watched(const Gpu& gpu) {
   if ((gpu.interrupts.enable.value() & address_map::bit_of(address_map::Line::signals)) == 0) return {};
   const std::uint64_t index = gpu.signals.registers.watch.index();

@@ -1,4 +1,4 @@
-// What a GPU's program waits for, polls and serves.
+// The activity of a GPU's program: its waits, its polls and the interrupts that it serves.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace t3vp {
 /// interrupt lines again and again.
 std::string activity_of(const Gpu& gpu);
 
-/// What firmware polls and waits for, of the first GPUs that do: "; GPU 0 firmware waits for a kernel's end"; empty
-/// when none does.
+/// Returns the waits and polls of the first GPUs whose firmware has any: "; GPU 0 firmware waits for a kernel's end".
+/// The text is empty when there are none.
 std::string firmware_activity(const Node& node);
 
 }  // namespace t3vp

@@ -4,8 +4,8 @@ namespace t3vp {
 
 namespace {
 
-/// In vain, by each wave, before they are held: longer than anything that is in flight stays without a sign, as a rule.
-/// What comes later is found all the same.
+/// The number of reads without a change, by each wave, before its polls are held. It is longer than traffic in flight
+/// usually stays unnoticed. Later changes are found all the same.
 constexpr std::uint64_t reads_in_vain = 256;
 
 }  // namespace

@@ -60,8 +60,8 @@ bool gathers(const json& report) {
   return has_phase(report, phases::all_gather) || report.at("workload").value("fused", "") == "all-reduce";
 }
 
-/// The workload without its name and without how it is computed. What is made of a GEMM's output are reductions,
-/// distinguished apart by their phases, or an all-to-all.
+/// Returns the workload without its name and the settings of its method. The reductions that are fused with a GEMM are
+/// left out too, since their phases distinguish them; an all-to-all is kept.
 json work_of(const json& report) {
   json work = report.at("workload");
   work.erase("label");

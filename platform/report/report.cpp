@@ -148,7 +148,7 @@ std::vector<std::string> printable_lines(std::vector<std::string> lines) {
   return lines;
 }
 
-/// Failures that are not injected.
+/// Returns the failures of the run itself.
 std::vector<std::string> symptoms(const RunResult& r) {
   std::vector<std::string> list = r.diagnosis;
   if (r.functional.mismatches != 0) list.push_back(mismatch_line(r.functional));

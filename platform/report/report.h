@@ -73,7 +73,7 @@ struct FaultOutcome {
   std::string recovery = {};  ///< how the hardware has made up for it; empty where it has not
 };
 
-/// Time and traffic of an operation of a layer.
+/// The metrics of an operation of a layer.
 struct OperationFigures {
   std::string name, part;
   double time_ns = 0;

@@ -79,7 +79,7 @@ double figure(const Figures& figures, const std::string& key) {
 }
 
 bool is_numeric_key(const std::string& key) {
-  // Names that depend on models, layers and the number of GPUs.
+  // The pattern of metrics whose names depend on models, layers and the number of GPUs.
   static const std::regex named(
       R"(gpu0\..+|ends\.gpu_ns\.[0-9]+|operations\..+|parts_ns\..+|)"
       R"(replicates\.time_ns\.\w+\.(median|least|most|spread)|links\.(switch)?[0-9]+_to_(switch)?[0-9]+\.\w+)");

@@ -1,4 +1,4 @@
-// The folder in which a command puts its results.
+// The folder of a command's results.
 #pragma once
 
 #include <filesystem>
@@ -20,9 +20,8 @@ struct Outputs {
 /// outputs is one of files_read(), whatever links lead there, or is another output.
 void require_apart(const Outputs& outputs);
 
-/// Removes report.json, trace.json and the arrays of an earlier run, so that nobody takes them for those of a run that
-/// leaves none, and what an earlier run broke off writing; nothing with a name that no run gives a file. Throws
-/// std::runtime_error when it cannot.
+/// Removes report.json, trace.json and the arrays of an earlier run, so that they are not taken for results of a later
+/// run. Also removes incomplete files of an earlier run. Other files stay. Throws std::runtime_error when it cannot.
 void remove_results(const std::filesystem::path& folder);
 
 }  // namespace t3vp

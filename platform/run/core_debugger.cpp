@@ -40,7 +40,7 @@ class CoreDebugger::Thread : public riscv::Follower {
   }
 
  private:
-  /// How often a client that wants to stop the program is looked for: a call of the host's kernel each.
+  /// Steps between two checks for a client that wants to stop the program; each check is a system call.
   static constexpr std::uint64_t steps_between_looks = 4096;
 
   /// False: it has waited or stopped, and all has to be looked at again.
@@ -79,7 +79,7 @@ class CoreDebugger::Thread : public riscv::Follower {
   riscv::Core& core_;
   std::string name_;
   std::uint64_t looked_ = 0;
-  std::optional<debug::StopPoint> watched_;  ///< that the instruction in flight meets
+  std::optional<debug::StopPoint> watched_;  ///< the stop point that the instruction in flight meets
 };
 
 CoreDebugger::CoreDebugger(debug::TcpPort& port, std::vector<DebuggedCore> cores, Monitor monitor, Times times)
@@ -113,7 +113,7 @@ void CoreDebugger::tell_of_stranger(const std::string& what) const {
       fmt::format("t3vp: a connection to 127.0.0.1:{} {}: ignored, a debugger is waited for", port_.number(), what));
 }
 
-/// Null: no client has come in time. Says now and then, and later more seldom, that it waits.
+/// Waits for a client. Returns null when none has come in time. Prints that it waits, less and less often.
 std::unique_ptr<debug::Connection> CoreDebugger::wait_for_client() {
   using debug::HostClock;
   const std::uint16_t port = port_.number();
@@ -141,7 +141,7 @@ void CoreDebugger::receive() {
   if (!is_running()) part();
 }
 
-/// What the client says until then, if only that it has gone.
+/// Reads the client's packets until then, or until it has left.
 void CoreDebugger::hear(debug::HostClock::time_point until) {
   server_->receive(connection_->receive(until));
   if (connection_->is_open() || is_killed() || server_->state() == State::detached) return;
@@ -182,7 +182,7 @@ void CoreDebugger::stop(const Stop& stop) {
   serve();
 }
 
-/// Until the client lets the program go on, leaves, or has no time any more.
+/// Serves the client until it resumes the program, leaves, or its time is over.
 void CoreDebugger::serve() {
   if (times_.on_stand) times_.on_stand(true);
   while (!is_late_) {

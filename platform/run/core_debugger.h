@@ -21,10 +21,10 @@ class CoreDebugger : private debug::Debuggee {
     riscv::Core* core;
     std::string name;
   };
-  /// The text that `monitor` shows for a core.
+  /// Returns the text that `monitor` shows for a core.
   using Monitor = std::function<std::string(std::size_t core, const std::string& words)>;
 
-  /// Times of the simulating machine.
+  /// Limits in wall-clock time.
   struct Times {
     debug::HostClock::time_point until = debug::without_end;  ///< the client is given up then, and the cores end
     std::function<void(bool stands)> on_stand;                ///< the run stands still for the client, or goes on
@@ -38,8 +38,8 @@ class CoreDebugger : private debug::Debuggee {
   /// Stops if the client wants it, or one has come back, wherever the cores are. To be called between pieces of the
   /// simulation, since cores that sleep do not look.
   void look_for_interrupt();
-  /// Lets the client look around once more, before a run ends that cannot go on: `why` is a line. When its time is over
-  /// the client is only notified.
+  /// Lets the client inspect the state before a deadlocked run ends: `why` is a line. When its time is over the client
+  /// is only notified.
   void show_end(const std::string& why);
   /// The run is over with this exit code.
   void exit(int code);

@@ -1,4 +1,4 @@
-// Outcomes of the injected faults.
+// The outcomes of the injected faults.
 #pragma once
 
 #include <vector>

@@ -45,7 +45,7 @@ std::vector<std::string> phases_of(const Node& node) {
   return names;
 }
 
-/// When each GPU has ended the phase, from its first begin on any of them, in ns.
+/// Returns the end of the phase on each GPU, from its first begin on any of them, in ns.
 std::vector<double> ends_of(const Node& node, const std::string& phase) {
   std::vector<Picoseconds> ends;
   Picoseconds begin = never;
@@ -73,7 +73,7 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
   return times;
 }
 
-/// What the program handed over at its end, outside the measured time, is not among it.
+/// Returns the traffic without that of the program's end, outside the measured time.
 DramBytes dram_bytes_of(const Gpu& gpu) {
   DramBytes bytes = gpu.memory.dram_bytes();
   const cache::LastLevelCache::Flush& flush = gpu.cache.last_flush();

@@ -1,5 +1,5 @@
-// What a GPU's blocks hold and do, in words, for a driver developer at a debugger's prompt. It reads what the blocks
-// report of themselves and changes nothing.
+// The contents and the activity of a GPU's blocks in words, for a driver developer at a debugger's prompt. It reads the
+// blocks' own diagnoses and changes nothing.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace t3vp {
 
-/// Of a command such as "dma" or "dma 1", of that GPU or else of `gpu`; "help" or nothing is a list of them. What is no
-/// command is answered by a line that says what was found and what was expected. Lines with their ends.
+/// Returns the text of a command such as "dma" or "dma 1", for that GPU or else for `gpu`. "help" or nothing gives a
+/// list of commands. An unknown command gives a line with the word found and the words expected. Lines have their ends.
 std::string monitor(const Node& node, std::size_t gpu, const std::string& words);
 
 }  // namespace t3vp

@@ -22,7 +22,8 @@ const Type* as_pointer(std::uint64_t address) {
   return reinterpret_cast<const Type*>(static_cast<std::uintptr_t>(address));  // of the core's memory
 }
 
-/// What mtval says of a trap with this cause: where it is no address of an access, or nothing, that is no address.
+/// Returns the text about mtval for a trap with this cause: the address of an access, or the instruction. It is empty
+/// for other causes.
 std::string value_of_trap(std::uint64_t cause, std::uint64_t value) {
   switch (static_cast<riscv::Cause>(cause)) {
     case riscv::Cause::fetch_access:
@@ -62,7 +63,7 @@ std::uint64_t HostServices::put(const void* data, std::uint64_t bytes) {
   return memory_end_ = address;
 }
 
-/// The structure has addresses of the core's memory.
+/// Copies the run with the addresses that its pointers have in the core's memory, and returns the copy's address.
 std::uint64_t HostServices::put_run(const ProgramRun& run) {
   t3_run given = run.view();
   if (given.workload != nullptr) {

@@ -14,7 +14,7 @@
 
 namespace t3vp {
 
-/// What a core's firmware is given.
+/// The data that a core's firmware receives.
 struct CoreProgram {
   const ElfFile& image;
   std::string name;  ///< of one of the image's programs; empty: its only one

@@ -1,4 +1,5 @@
-// Small random changes of the times that a node is made from, so that runs show how much of a result is chance.
+// Small random changes of the times that a node is made from. Runs with different seeds show how much of a result is
+// chance.
 #pragma once
 
 #include "config/configuration.h"

@@ -1,4 +1,4 @@
-// What the hardware receives of a run: parameters alone.
+// The parameters of a run for the hardware. Blocks receive parameters alone.
 #pragma once
 
 #include "config/configuration.h"

@@ -19,7 +19,7 @@ class OperationRun {
   /// Share of the operations that are done.
   double done() const { return static_cast<double>(figures_.size()) / static_cast<double>(names_.size()); }
   const std::vector<OperationFigures>& figures() const { return figures_; }
-  /// What the checker has found, when the run has ended.
+  /// Returns the checker's result at the end of the run.
   FunctionalCheck functional();
 
  private:

@@ -43,7 +43,7 @@ std::string text_of_publisher(const Gpu& gpu, const processor::PublishedBuffer& 
   return fmt::format("GPU {} firmware publishes {}: ", gpu.processor.gpu(), buffer.name);
 }
 
-/// Whether device calls can access the buffer's elements.
+/// Returns whether the buffer is aligned as device calls require.
 bool is_aligned(const processor::PublishedBuffer& buffer) {
   const std::uint64_t bytes = bytes_of(buffer.element);
   return buffer.address % bytes == 0 && (buffer.rows <= 1 || buffer.row_stride % bytes == 0);
@@ -55,13 +55,13 @@ void spoil(Gpu& gpu, const processor::PublishedBuffer& buffer) {
   for (std::uint32_t i = 0; i < buffer.rows; ++i) transfer(gpu, tlm::TLM_WRITE_COMMAND, buffer, i, row.data());
 }
 
-/// What is no number is like any other that is none.
+/// Returns whether the value is as expected. All NaNs are alike.
 bool is_as_expected(double found, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(found);
   return found == expected || std::abs(found - expected) <= tolerance;
 }
 
-/// Who uses some of the buffer's elements just now, in words; empty when they are free.
+/// Returns a text that names the current user of some of the buffer's elements. It is empty when there is none.
 std::string use_of(const Gpu& gpu, const processor::PublishedBuffer& buffer) {
   const std::uint64_t row = std::uint64_t{buffer.columns} * bytes_of(buffer.element);
   const auto use_of_bytes = [&gpu](std::uint64_t begin, std::uint64_t bytes) {
@@ -136,7 +136,7 @@ const Buffer* Reference::of_workload(const Gpu& gpu, const std::string& name) co
   return t3vp::find(buffers_[gpu.processor.gpu()], name);
 }
 
-/// When it is published.
+/// Returns whether the buffer is written when it is published.
 bool Reference::is_written(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   return buffer.initial || of_workload(gpu, buffer.name) != nullptr;
 }
@@ -148,7 +148,7 @@ std::string Reference::overwritten_by(const Gpu& gpu, const processor::Published
   return {};
 }
 
-/// What is wrong with what the program says of the contents: "found ..., expected ..."; empty when nothing is.
+/// Returns the error of the contents that the program gives: "found ..., expected ..."; empty when there is none.
 std::string Reference::refused_contents(const Gpu& gpu, const processor::PublishedBuffer& buffer) const {
   if (!(buffer.tolerance >= 0)) return fmt::format("found a tolerance of {}, expected 0 or more", buffer.tolerance);
   if (of_workload(gpu, buffer.name) != nullptr && (buffer.initial || buffer.expected))

@@ -1,5 +1,5 @@
-// What buffers that programs publish hold in a functional run, and the check of what they hold in the end: those of the
-// workload (Workload::buffers() has the values), and what programs say of others.
+// The contents of published buffers in a functional run, and the check of their final contents. Those of the workload
+// have their values from Workload::buffers(); programs give those of other buffers.
 #pragma once
 
 #include <filesystem>

@@ -95,7 +95,7 @@ class Machine : public sc_core::sc_module {
     if (is_tohost && transaction.is_write()) look_at_tohost();
   }
 
-  /// Of the memory that has the first byte, as much as it has. A write to `tohost` means nothing here.
+  /// Serves the first byte's memory, as many bytes as it has. A write to `tohost` reports nothing here.
   unsigned debug_transport(tlm::tlm_generic_payload& transaction) {
     const std::uint64_t address = transaction.get_address();
     const Memory* const memory = memory_of(address, 1);

@@ -28,15 +28,15 @@ struct RiscvRun {
 };
 
 struct RiscvOutcome {
-  /// Why the program does not run any more: `told` when it has written to `tohost`, `unvisited` when no debugger has
-  /// come in time.
+  /// The reason for the end: `told` when the program has written to `tohost`, `unvisited` when no debugger has come in
+  /// time.
   enum class End { told, too_long, too_late, unvisited, asleep, lost, killed };
   End end = End::told;
   std::uint64_t tohost = 0;
   std::uint64_t instructions = 0;  ///< retired
   std::uint64_t pc = 0;
   std::string loss;  ///< of a hart that is lost: why, in words
-  /// It has reported its result; 1 means that all is well.
+  /// Returns whether the program has reported its result; 1 means success.
   bool has_result() const { return end == End::told && tohost % 2 == 1; }
   bool has_passed() const { return has_result() && tohost == 1; }
 };

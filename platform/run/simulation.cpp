@@ -35,7 +35,7 @@
 namespace t3vp {
 namespace {
 
-/// The same on all GPUs, so that they fit on the smallest one.
+/// Returns the workgroups of ring kernels, equal on all GPUs, so that they fit on the smallest one.
 std::uint32_t ring_workgroups(const SystemConfiguration& system) {
   const auto of = [](const GpuParameters& p) {
     const std::uint32_t held = p.compute.compute_units * p.kernels.ring.workgroups_per_cu;
@@ -75,8 +75,8 @@ double done(const RunConfiguration& configuration, const Node& node) {
                                        *configuration.limits.simulated_ms, progress_of(page), page.told.view()));
 }
 
-/// What is thrown in a process comes out of SystemC as a report, whose message alone says what it was. The page says
-/// whether firmware or a kernel has thrown it: who throws does not give control back.
+/// An exception in a process leaves SystemC as a report, whose message alone describes it. The page says whether
+/// firmware or a kernel has thrown it, since the thrower does not return control.
 std::runtime_error error_of(const sc_core::sc_report& report, const GuestPage& page) {
   const std::string what = report.get_msg();
   if (what.find("bad_alloc") != std::string::npos)
@@ -95,7 +95,7 @@ void simulate_for(Picoseconds time, const GuestPage& page) {
   return_to_main_stack();
 }
 
-/// What a run is made of beside its node.
+/// The parts of a run besides its node.
 struct Parts {
   const RunConfiguration& configuration;
   const RunOptions& options;
@@ -181,7 +181,7 @@ std::string text_of_end(Status status) {
   return fmt::format("{}: {}", name_of(status), text_of(status));
 }
 
-/// What firmware and its GPU's blocks have reported; a guest may err thousands of times.
+/// Adds the errors that firmware and its GPU's blocks have reported. A guest may err thousands of times.
 void report_errors(const Node& node, RunResult& result) {
   constexpr std::size_t told = 4;
   for (const auto& gpu : node.gpus()) {
@@ -211,8 +211,8 @@ void report_errors(const Node& node, RunResult& result) {
   }
 }
 
-/// A deadlock while some firmware has not ended: says why, then sends one wait after the other back to
-/// its program, since what that does next may be what another one waits for.
+/// At a deadlock with firmware that has not ended: reports the causes. Then it returns one wait after the other to its
+/// program, since the program's next actions may be what another one waits for.
 void diagnose(Node& node, const Parts& parts, RunResult& result) {
   const std::vector<std::string> lines = diagnosis(parts.configuration, node);
   if (parts.debugger != nullptr)

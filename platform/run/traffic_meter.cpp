@@ -9,7 +9,7 @@ namespace {
 
 bool is_timed(const std::string& phase) { return phase != phases::setup && phase != phases::operation; }
 
-/// What was sent since, without the packet that was in flight then.
+/// Returns the traffic since then, without the packet that was in flight at that time.
 interconnect::LinkTraffic since(const interconnect::LinkTraffic& begun, const interconnect::LinkTraffic& sent) {
   const auto difference = [](std::uint64_t from, std::uint64_t to) { return to > from ? to - from : 0; };
   return {difference(begun.payload_bytes, sent.payload_bytes),

@@ -1,5 +1,5 @@
-// What DRAM and links move within the phases of firmware, read at the phases' boundaries: bytes of before the start
-// barrier or after the last GPU's end are in no figure that is compared with the time in between.
+// The traffic of DRAM and links within the phases of firmware, read at the phases' boundaries. Bytes before the start
+// barrier or after the last GPU's end are in no metric that is compared with the time in between.
 #pragma once
 
 #include <map>

@@ -32,7 +32,7 @@ struct GpuParameters {
   std::optional<nic::NicParameters> nic;  ///< nothing: it has none
 };
 
-/// How much of it all is simulated. Times do not depend on it.
+/// The level of detail of the simulation. Times do not depend on it.
 struct SimulationOptions {
   bool functional = true;       ///< tensors carry data
   bool check_protocol = false;  ///< protocol checkers between all sockets
@@ -62,14 +62,14 @@ struct LinkPlacement {
   std::uint32_t receiver = 0;  ///< number of the input at its end
 };
 
-/// What joins GPUs (topology.h makes it).
+/// The links and switches that join GPUs (topology.h makes it).
 struct Fabric {
   std::vector<Placement> gpus;  ///< of every simulated GPU, in the order of their numbers
   std::vector<SwitchPlacement> switches;
   std::vector<LinkPlacement> links;  ///< one for each port, GPU after GPU, then switch after switch
 };
 
-/// The GPUs that one GPU stands for.
+/// The ring or torus that one GPU represents.
 struct Mirrored {
   TileGrid chunks;                   ///< of a ring: what it sends comes back to it, as the next chunk's of this output
   std::vector<std::uint32_t> torus;  ///< its dimensions; empty: it is a ring

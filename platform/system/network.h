@@ -1,4 +1,4 @@
-// What a fabric is laid out from: a network of GPUs that are numbered from 0, and of switches behind them.
+// The networks that a fabric is laid out from: GPUs that are numbered from 0, and switches after them.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What no JSON Schema can say about a system or a memory.
+// Checks of a system or a memory that no JSON Schema can express.
 #pragma once
 
 #include "io/json_document.h"

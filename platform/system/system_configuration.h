@@ -57,7 +57,7 @@ const GpuParameters& parameters_of(const SystemConfiguration& system, std::uint3
 
 /// The links of all GPUs, with the overrides applied.
 Fabric whole_fabric_of(const SystemConfiguration& system, std::uint32_t gpus);
-/// The same, or what one GPU that stands for all is joined to.
+/// Returns the same fabric, or the links of the one GPU that represents all.
 Fabric fabric_of(const SystemConfiguration& system, std::uint32_t gpus, bool mirror);
 
 bool is_of(const LinkOverride& override, const LinkPlacement& link);

@@ -14,15 +14,15 @@ struct Buffer {
   std::string name;
   std::uint64_t bytes = 0;  ///< that the program allocates, the same on all GPUs
 
-  /// What the program publishes of it on this GPU, in elements; 0 rows: nothing.
+  /// The part that the program publishes on this GPU, in elements; 0 rows: nothing.
   std::uint32_t rows = 0, columns = 0;
   ElementType element = ElementType::fp16;
 
   /// One row of values.
   using Row = std::function<std::vector<double>(std::uint32_t row)>;
-  Row fill = {};  ///< what it holds before the program begins; empty: anything, which is no number
-  Row expected =
-      {};  ///< what it has to hold when the run is over, as the element type holds it; empty: it is not checked
+  Row fill = {};       ///< what it holds before the program begins; empty: anything, which is no number
+  Row expected = {};   ///< the values expected at the end of the run, as the element type holds them; empty: the buffer
+                       ///< is not checked
   Row tolerance = {};  ///< by which an element may differ; empty: by nothing
   /// Whether the GPU has this element in the end; empty: it has all.
   std::function<bool(std::uint32_t row, std::uint32_t column)> is_owned = {};
@@ -34,7 +34,7 @@ struct Buffer {
 /// A matrix whose rows begin at multiples of 32 bytes, as the driver allocates it.
 std::uint64_t matrix_bytes(std::uint64_t rows, std::uint64_t columns, ElementType element);
 
-/// As the element type holds them.
+/// Returns the values as the element type holds them.
 std::vector<double> rounded(const std::vector<float>& values, ElementType element);
 std::vector<double> widened(const std::vector<float>& values);
 

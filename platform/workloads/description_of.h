@@ -7,7 +7,7 @@
 
 namespace t3vp {
 
-/// Of a room, whose name it is: platform/workloads/<name>/<name>.arguments.json.
+/// Returns the description of a room by its name: platform/workloads/<name>/<name>.arguments.json.
 inline const WorkloadDescription& description_of(std::string_view name) {
   return *std::find_if(workload_descriptions.begin(), workload_descriptions.end(),
                        [&](const WorkloadDescription& d) { return d.name == name; });

@@ -1,4 +1,4 @@
-// How what GPUs hold in the end compares with what they should hold.
+// The comparison of the GPUs' final data with the reference.
 #pragma once
 
 #include <cstdint>

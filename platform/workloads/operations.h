@@ -25,7 +25,7 @@ struct PublishedTensor {
 /// A GPU's memory from outside, which takes no time.
 class GpuMemory {
  public:
-  /// Who looks: memory holds what a driver, DMA engines and peers see, compute units see their cache first.
+  /// The observer of memory: a driver, DMA engines and peers see memory itself; compute units see their cache first.
   enum class SeenBy { memory, compute_units };
 
   virtual ~GpuMemory() = default;
@@ -42,7 +42,7 @@ class OperationChecker {
   virtual void publish(const PublishedTensor& tensor) = 0;
   virtual void before(std::size_t operation) = 0;
   virtual void after(std::size_t operation) = 0;
-  /// When the run is over.
+  /// Returns the result at the end of the run.
   virtual FunctionalCheck result() = 0;
 };
 

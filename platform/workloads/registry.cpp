@@ -19,7 +19,7 @@ bool has(const WorkloadDescription& description, const std::string& key) {
   return std::find(description.keys.begin(), description.keys.end(), key) != description.keys.end();
 }
 
-/// What else there has to be for a key that the chosen room does not have: "model or layer".
+/// Returns the keys that are required with a key that the chosen room does not have: "model or layer".
 std::string keys_beside(const std::string& key) {
   std::vector<std::string_view> names;
   for (const WorkloadKind* kind : workload_kinds()) {

@@ -11,7 +11,7 @@
 
 namespace t3vp {
 
-/// What a room says of itself beside its description: a constant `<name>_kind` in <name>/<name>_workload.cpp.
+/// The entry of a room in addition to its description: a constant `<name>_kind` in <name>/<name>_workload.cpp.
 struct WorkloadKind {
   /// Words about one of its programs; a room with several programs for one shape needs none.
   struct Program {

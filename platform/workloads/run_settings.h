@@ -1,4 +1,4 @@
-// What a run file says beside its workload, with defaults applied: workloads depend on it.
+// The settings of a run file other than its workload, with defaults applied. Workloads depend on them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace t3vp {
 /// Values of operands: such that no sum is ever rounded, or any in [-1, 1].
 enum class Operands { exact, random };
 
-/// What a policy that is for the reduce-scatter arbitrates, such as mca: everything up to the all-gather, which is then
-/// arbitrated by round-robin, or all.
+/// The scope of a policy that is for the reduce-scatter, such as mca: all traffic up to the all-gather, which
+/// round-robin then arbitrates, or all.
 enum class McaScope { reduce_scatter, always };
 
 /// The phases of a method that runs them apart.
@@ -45,7 +45,7 @@ struct Faults {
     std::uint32_t gpu;  ///< whose NIC sends them
     std::uint64_t count;
   };
-  std::optional<std::uint32_t> dma_map_updates;  ///< that the programs let dma_map expect
+  std::optional<std::uint32_t> dma_map_updates;  ///< that the programs pass to dma_map as expected
   std::optional<LoseUpdates> lose_updates;
   std::optional<FlipBit> flip_bit;
   std::optional<std::uint32_t> wrong_rounding;  ///< GPU

@@ -1,5 +1,5 @@
-// What a run computes: a workload is a room of this folder and a class behind this interface. Nothing outside of the
-// rooms asks which one it is.
+// The workload of a run. Each workload is a room of this folder and a class behind this interface. No code outside of
+// the rooms depends on a particular one.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct LargestStore {
   std::string text;  ///< "a row of a table"
 };
 
-/// What a run needs of the simulating machine's memory.
+/// The memory of the simulating machine that a run needs.
 struct HostNeed {
   double checked = 0;                      ///< elements that the check holds at a time
   std::optional<TileShape> tile;           ///< of its GEMM workgroups; nothing: the system's
@@ -62,7 +62,7 @@ class Workload {
   const std::string& label() const { return label_; }
   /// `workload` of a run file that says the same, everything written out.
   virtual nlohmann::json resolved() const { return nlohmann::json::object(); }
-  /// The same work without the names of label, model and sub-layer: equal work has equal configurations then.
+  /// Returns the same work without the names of label, model and sub-layer. Equal work then has equal configurations.
   virtual std::shared_ptr<Workload> unnamed() const { return std::make_shared<Workload>(*this); }
 
   std::string usual_method() const;
@@ -111,7 +111,7 @@ class Workload {
   virtual std::vector<OperationName> operations() const { return {}; }
   virtual std::unique_ptr<OperationChecker> operation_checker(GpuMemory&, std::uint64_t) const { return nullptr; }
 
-  // What is known of a run before it.
+  // Properties of a run that are known before it.
 
   virtual LowerBounds lower_bounds(const RunSettings&, std::uint32_t, const GpuParameters&) const { return {}; }
   /// The time in ns that links or NICs take at least.
@@ -123,7 +123,7 @@ class Workload {
   /// The output whose chunks one GPU sends to itself where it stands for a ring.
   virtual TileGrid mirrored_chunks(const RunSettings&) const { return {}; }
   virtual HostNeed host_need(const RunSettings&) const { return {}; }
-  /// How long it takes to simulate, in no unit.
+  /// Returns the effort of the simulation, without a unit.
   virtual double weight(const RunSettings& settings) const { return settings.gpus; }
 
  protected:

@@ -60,7 +60,7 @@ TEST_CASE("the cache serves blocking initiators of the peers' side between other
 
 namespace {
 
-/// Completes every access within its call, the n-th n nanoseconds after its arrival, and refuses a given one.
+/// Completes every access within its call, the n-th n nanoseconds after its arrival, and refuses the one that is set.
 struct EagerMemory : sc_core::sc_module {
   DataTargetSocket<EagerMemory> socket{"socket", this, &EagerMemory::request};
   unsigned accesses = 0, refused = 0;

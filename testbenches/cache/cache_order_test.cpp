@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t line = 128;
 constexpr Picoseconds cache_latency = 114'300, sector_time = 714, path = 70'000;
 
-/// A cache of eight lines whose memory responds when the test says so. Byte i of memory is i / 128 + 1.
+/// A cache of eight lines whose memory responds when the test lets it. Byte i of memory is i / 128 + 1.
 struct OrderBench {
   LastLevelCache unit{"cache", CacheBench::fully_associative(8), path, 0};
   NamedRegisters registers{unit.registers};
@@ -71,7 +71,7 @@ TEST_CASE("a load is answered when the last of its fills has come, in whatever o
   OrderBench::run_to(100'000);
   const std::size_t both = bench.load(0, 2 * line);
   OrderBench::run_to(250'000);
-  REQUIRE(bench.fills.arrivals().size() == 2);  // what is in flight is not asked for again
+  REQUIRE(bench.fills.arrivals().size() == 2);  // sectors in flight are not requested again
   for (const DataTarget::Arrival& fill : bench.fills.arrivals()) CHECK(fill.at == cache_latency + path);
   bench.answer_one(400'000);  // the first one's, announced long ahead
   bench.answer_one(50'000);   // the second one's

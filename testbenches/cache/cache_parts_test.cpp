@@ -1,4 +1,4 @@
-// The cache's records of stored bytes and of writes in flight, against references that do it byte by byte.
+// The cache's records of stored bytes and of writes in flight, against references that work byte by byte.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -61,7 +61,7 @@ TEST_CASE("nothing is sent ahead of a write of the same sectors, and other lines
     Picoseconds arrival;
   };
   WriteOrder order;
-  std::vector<Write> writes;  // of each line, one that stands for all in flight
+  std::vector<Write> writes;  // of each line, one that represents all in flight
   std::mt19937 random(3);
   Picoseconds earliest = 1;
   for (int i = 0; i < 30'000; ++i) {

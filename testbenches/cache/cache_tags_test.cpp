@@ -12,7 +12,7 @@ using namespace cache;
 
 namespace {
 
-/// One bank per set, so that bank_of() gives a line's set.
+/// There is one bank per set, so that bank_of() returns a line's set.
 CacheParameters one_bank_per_set(std::uint32_t sets, std::uint32_t ways) {
   CacheParameters parameters;
   parameters.banks = sets;

@@ -17,7 +17,7 @@ void require_no_memory(const ValidFiles& files, const std::string& where) {
   require_refusal(run_program({"replay", trace, "--memory", memory, "--out", files / "results"}), where);
 }
 
-/// Returns the message of check about a file that run refuses.
+/// Requires that check and run refuse a file with the same message.
 void require_same(const Outcome& check, const Outcome& run) {
   CHECK(check.exit_code == run.exit_code);
   CHECK(check.out == run.out);

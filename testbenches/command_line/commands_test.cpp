@@ -447,7 +447,7 @@ TEST_CASE("a simulation that fails is exit code 1, with a report, a timeline and
   const Outcome outcome = run_into(files, "out", {"--trace", "--set", "inject.dma_map_updates=3"});
   CHECK(outcome.exit_code == 1);
   CHECK_THAT(outcome.out, Catch::Contains("FAILED"));
-  CHECK(outcome.err.empty());  // no progress where no terminal is
+  CHECK(outcome.err.empty());  // no progress without a terminal
   CHECK_FALSE(json_of(files / "out/report.json").at("diagnosis").empty());
   CHECK_FALSE(json_of(files / "out/trace.json").at("traceEvents").empty());
   CHECK_NOTHROW(read_report(files / "out/report.json"));

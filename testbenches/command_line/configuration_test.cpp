@@ -20,7 +20,7 @@ struct Sublayer {
   std::uint32_t tp, m, n, k;
 };
 
-// Computed from T3 Table 2: M = tokens, N = H, K = H/TP (OP), 4H/TP (FC-2, FC-1), 3H/TP (IP).
+// Computed manually from T3 Table 2: M = tokens, N = H, K = H/TP (OP), 4H/TP (FC-2, FC-1), 3H/TP (IP).
 const Sublayer sublayers[] = {
     {"Mega-GPT-2", "OP", 8, 16384, 3072, 384},    {"Mega-GPT-2", "OP", 16, 16384, 3072, 192},
     {"Mega-GPT-2", "FC-2", 8, 16384, 3072, 1536}, {"Mega-GPT-2", "FC-1", 16, 16384, 3072, 768},

@@ -8,8 +8,8 @@ namespace t3vp::test::npy_test {
 
 namespace {
 
-/// NumPy's documented layout, written out: 6 bytes of magic, version 1.0, the header's length, the header
-/// padded with spaces so that the data begin at a multiple of 64.
+/// NumPy's documented layout, written out explicitly: 6 bytes of magic, version 1.0, the header's length, the header
+/// padded with spaces so that the data start at a multiple of 64.
 std::string expected_file(const std::string& descriptor, const std::string& shape, const std::string& data) {
   std::string header = "{'descr': '" + descriptor + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header += std::string(128 - 10 - 1 - header.size(), ' ') + "\n";

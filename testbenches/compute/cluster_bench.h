@@ -70,7 +70,7 @@ struct ClusterUnderTest {
 
   std::uint64_t completed() { return registers["completed"]; }
   bool busy() { return (registers["status"] & 1) != 0; }
-  /// Returns the status of the packet's own completion.
+  /// Returns the code of the packet's own completion.
   Status code_of(std::uint64_t packet) {
     using Queue = registers::KernelQueue;
     const std::uint64_t offset =

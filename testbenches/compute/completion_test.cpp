@@ -1,4 +1,4 @@
-// The kernel queue's records of packets that have ended.
+// The kernel queue's reports of packets that have ended.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>

@@ -120,7 +120,7 @@ TEST_CASE("a program that uses more than its stack is found") {
   }
   Writer writer;
   writer.bytes = stack_bytes + 500;
-  // What lies below is another stack of the same mapping that is not in use.
+  // Below lies another stack of the same mapping that is not in use.
   stacks.take();
   const FiberStack stack = stacks.take();
   FiberStack higher = stacks.take();

@@ -28,7 +28,7 @@ static inline void compute_first(struct t3_wave* wave) {
 
 static inline const struct t3_gemm_arguments* operands_of(const struct t3_wave* wave) { return wave->arguments; }
 
-/* The contents of a structure that was never set. */
+/* Sets a member to the bytes of an uninitialized structure. */
 static inline void unset(bool* member) { memset(member, 0xA5, sizeof *member); }
 
 #endif

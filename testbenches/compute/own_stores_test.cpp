@@ -1,5 +1,5 @@
-// What a program may do where its own stores and updates are in flight, of which those to all GPUs reach its own GPU on
-// another way than what it does there.
+// The accesses of a program while its own stores and updates are in flight. Those to all GPUs reach its own GPU by
+// another route than its other accesses.
 #include <algorithm>
 
 #include "guest_bench.h"

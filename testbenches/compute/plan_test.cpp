@@ -14,7 +14,7 @@ t3_plan with(t3_plan plan, std::uint32_t t3_plan::*member, std::uint32_t value) 
   return plan;
 }
 
-/// Values that were never set.
+/// Returns the plan with this member uninitialized.
 t3_plan with_unset(t3_plan plan, bool t3_plan::*member) {
   std::memset(&(plan.*member), 0xA5, 1);
   return plan;

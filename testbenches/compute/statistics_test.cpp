@@ -1,4 +1,4 @@
-// Statistics of the compute units, in the units that they name.
+// The statistics of the compute units, in their units.
 #include <map>
 
 #include "data_path/register_values.h"

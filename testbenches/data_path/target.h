@@ -1,4 +1,5 @@
-// Takes accesses of the data path, keeps what arrived and when, and responds after a while or when the test says so.
+// Takes accesses of the data path and records what arrived and when. It responds after a delay, or when the test lets
+// it.
 #pragma once
 
 #include <cstdint>

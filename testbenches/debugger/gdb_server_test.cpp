@@ -305,7 +305,7 @@ TEST_CASE("A client leaves or kills and a program ends") {
     CHECK(bench.answer() == "W01");
     CHECK(bench.server.state() == State::detached);
   }
-  CHECK(bench.ask("g") == "(none)");  // the client has gone
+  CHECK(bench.ask("g") == "(none)");  // the client has left
 }
 
 }  // namespace t3vp::test::gdb_server_test

@@ -43,7 +43,7 @@ TEST_CASE("A client's bytes arrive and what is sent arrives there") {
   Client client(port.number());
   client.send("+" + framed("qC"));
   const std::unique_ptr<Connection> connection = port.accept(without_end, refuse_to_hear);
-  CHECK(connection->receive(at_once) == "+" + framed("qC"));  // a client that has shown that it is a debugger
+  CHECK(connection->receive(at_once) == "+" + framed("qC"));  // the client that has proved to be a debugger
   CHECK(connection->receive(at_once).empty());                // it does not wait
   CHECK(connection->is_open());
   const HostClock::time_point before = HostClock::now();
@@ -111,7 +111,7 @@ TEST_CASE("Who is no debugger is told of and keeps no debugger out") {
     char byte;
     Error error;
     CHECK(boost::asio::read(browser.socket, boost::asio::buffer(&byte, 1), error) == 0);
-    CHECK(error);  // it is rejected
+    CHECK(error);  // it is reported
   }
   CHECK(port.accept(HostClock::now() + 50ms, hear) == nullptr);
   CHECK(told.back() == "has ended without a packet");

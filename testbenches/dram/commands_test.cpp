@@ -1,4 +1,4 @@
-// Command sequences of the legacy memory worked out from Table 1's timings.
+// Command sequences of the legacy memory, derived manually from Table 1's timings.
 #include <array>
 #include <catch2/catch.hpp>
 #include <set>

@@ -38,7 +38,7 @@ struct Outcome final : CommandListener {
   void command(const Command& command) override { commands.push_back(command); }
 };
 
-/// Runs the script to its end in slices whose lengths `slice` gives.
+/// Runs the script to its end in slices. `slice` returns their lengths.
 inline Outcome run_script(
     const MemorySpec& spec, const std::vector<Arrival>& script,
     const std::function<Cycle()>& slice = [] { return Cycle{1} << 20; }) {

@@ -49,7 +49,7 @@ static enum t3_status fill(const struct t3_context* gpu, const struct t3_matrix*
   return T3_OK;
 }
 
-/* Prints whether all elements in memory have the value. */
+/* Reports whether all elements in memory have the value. */
 static void tell_whether(struct stage* s, const char* what, const struct t3_matrix* matrix, uint16_t value) {
   bool all = true;
   for (uint32_t i = 0; i < SIZE; ++i) {

@@ -1,4 +1,4 @@
-// What a command does not take of what is staged: the log says where, what was found and which rule it broke.
+// Commands refuse staged values: the log has the place, the value found and the rule that it broke.
 #include "driver_errors/prober.h"
 
 namespace t3vp::test::command_rules_test {
@@ -49,7 +49,7 @@ const std::vector<Staged> chunk_words = {{0x00, 8, on_gpu(own, output)},
                                          {0x24, 4, 0},
                                          {0x28, 4, 8}};
 
-/// Chunks that all three refuse.
+/// The rows of a chunk that all three commands refuse.
 std::vector<Command> chunk_rows(std::uint32_t command) {
   const std::uint64_t here = on_gpu(own, output), edge = on_gpu(own, memory_bytes - 0x1000);
   return {

@@ -212,7 +212,8 @@ std::size_t count_with(const Lines& lines, const std::string& text) {
       lines.begin(), lines.end(), [&](const auto& line) { return line.find(text) != std::string::npos; }));
 }
 
-/// The line says by which map of GPU 1 the chunk's updates came, and that they came before it was mapped.
+/// Requires that the line names the map of GPU 1 by which the chunk's updates came, and says that they came before the
+/// chunk was mapped.
 void require_former(const std::string& line, const std::string& map) {
   CAPTURE(line);
   const std::string text = ". No map sends the second update any more: GPU 1's " + map + " sent to it until ";

@@ -1,4 +1,4 @@
-// What does not fit together is reported: a map and the kernel that uses it, Tracker and DMA engine, ring kernels of
+// Disagreements are reported: between a map and the kernel that uses it, Tracker and DMA engine, ring kernels of
 // neighbours.
 #include <algorithm>
 #include <catch2/catch.hpp>

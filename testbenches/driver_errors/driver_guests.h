@@ -1,5 +1,5 @@
-/* Programs that do something wrong on GPU 0 of two, print what the driver returned, and then do the whole job rightly.
- */
+/* Programs that make a mistake on GPU 0 of two, report the driver's status, and then do the whole job correctly.
+ * */
 #ifndef T3_TEST_DRIVER_GUESTS_H
 #define T3_TEST_DRIVER_GUESTS_H
 
@@ -51,7 +51,7 @@ t3_program guest_nameless_on_maps;
 t3_program guest_disagreeing_engines;
 /* For all GPUs: ring kernels of which GPU 0's are others. */
 t3_program guest_disagreeing_rings;
-/* For all GPUs: ring counters that the program changes itself, stores of a ring kernel that the next GPU refuses. */
+/* For all GPUs: ring counters changed explicitly, stores of a ring kernel that the next GPU refuses. */
 t3_program guest_changed_counters;
 t3_program guest_changed_counters_of_its_neighbour;
 t3_program guest_refused_ring_stores;
@@ -66,9 +66,9 @@ t3_program guest_gemm_outside_memory;
 t3_program guest_updates_switched_off;
 /* Waits once for many kernels of which some are refused. */
 t3_program guest_mixed_kernels;
-/* Clears the kernel queue's interrupt explicitly behind kernels that fail. */
+/* Clears the kernel queue's interrupt explicitly after kernels that fail. */
 t3_program guest_that_clears_failures;
-/* Announces packets, without the driver, that fail. */
+/* Announces packets itself that fail. */
 t3_program guest_with_packets_by_hand;
 /* Limits that policies do not have, arguments without room, a ring kernel without workgroups. */
 t3_program guest_with_wrong_parameters;
@@ -120,7 +120,7 @@ t3_program guest_with_handlers;
 t3_program guest_with_a_failing_transfer;
 /* Every call behind a kernel that has failed. */
 t3_program guest_behind_a_failure;
-/* Notifies others of memory writes before these are ordered. */
+/* Notifies others of memory writes before they are ordered. */
 t3_program guest_out_of_order;
 
 /* Operands that an operation does not take, fills of parts of matrices, and what the driver keeps for itself. */
@@ -133,9 +133,10 @@ t3_program guest_freed_memory;
 
 /* The sequential job without the flush at its end. */
 t3_program guest_without_flush;
-/* Multiplies, changes an operand, multiplies again, and does the same with a flush in between; prints what it finds. */
+/* Multiplies, changes an operand, multiplies again, and does the same with a flush in between. It reports what it
+ * finds. */
 t3_program guest_stale_operand;
-/* Stores an output in the cache, updates it, reads it, updates it again; prints what it finds. */
+/* Stores an output in the cache, updates it, reads it, updates it again. It reports what it finds. */
 t3_program guest_that_updates_what_is_cached;
 
 t3_program guest_register_misuse;

@@ -28,7 +28,7 @@ class GpuPair {
   /// Until nothing is left to happen.
   void run();
 
-  /// The output of the guest.
+  /// Returns the lines that the guest has reported.
   const Lines& told() const { return told_; }
   /// The texts of everything that a GPU's error log has ever got.
   Lines logged(std::size_t gpu) const;
@@ -40,7 +40,7 @@ class GpuPair {
   /// Why nothing happens any more.
   Lines diagnosis() const { return t3vp::diagnosis(configuration_, node_); }
 
-  /// The text that a debugger's `monitor` shows.
+  /// Returns the text that a debugger's `monitor` shows.
   std::string monitor(std::size_t gpu, const std::string& words) const { return t3vp::monitor(node_, gpu, words); }
 
   /// What the checkers of `check` have found.

@@ -70,7 +70,7 @@ static void mapped_and_read(struct stage* s) {
   tell(s, "their end", t3_wait_kernels(&s->gpu));
 }
 
-/* On GPU 0 the ring begins at address 0, where a matrix is that was not placed. */
+/* On GPU 0 the ring starts at address 0, where a matrix is that was never allocated. */
 static void packets_in_use(struct stage* s) {
   const struct operands o = operands_of(s);
   struct operands wrong = o;

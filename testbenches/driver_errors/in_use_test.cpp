@@ -1,4 +1,4 @@
-// No call gets memory that is in use elsewhere: operands of a kernel that runs, staging, mapped outputs, packets.
+// Memory in use is not given out: operands of a kernel that runs, staging, mapped outputs, packets.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

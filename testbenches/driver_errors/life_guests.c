@@ -18,8 +18,8 @@ struct place {
   struct t3_matrix staging;
 };
 
-/* GPU 0 is reset that long after the round's barrier. Late: it has not begun the ring kernel before, and writes its
- * operand again; otherwise it repeats what it was in. */
+/* GPU 0 is reset at this time after the round's barrier. Late: it has not started the ring kernel before, and writes
+ * its operand again. Otherwise it repeats the operation that it was in. */
 struct round {
   enum kind kind;
   uint32_t delay_ns;
@@ -156,7 +156,7 @@ static enum t3_status meet(struct t3_context* gpu, const struct t3_hal* hal) {
   return status;
 }
 
-/* GPU 0 gives a barrier up, is reset, and starts again. It comes late to the second one. */
+/* GPU 0 gives up a barrier, is reset, and starts again. It comes late to the second one. */
 static enum t3_status barriers(const struct t3_hal* hal, struct t3_context* gpu) {
   if (hal->gpu == 0) {
     T3_TRY(t3_set_timeout(gpu, 1000));

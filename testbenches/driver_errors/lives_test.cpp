@@ -10,7 +10,7 @@ namespace {
 
 using Catch::Contains;
 
-/// The same program on all GPUs; the output of all of them.
+/// Runs the same program on all GPUs and returns the lines that all of them report.
 Lines told_by_all(GpuPair& pair) {
   Lines told;
   for (std::size_t g = 0; g < pair.gpus(); ++g)

@@ -1,5 +1,6 @@
-/* GPUs that are reset while stores, updates, fills and write-backs are in flight: none of it arrives in the next life.
- */
+/* GPUs that are reset while stores, updates, fills and write-backs are in flight: none of them arrives in the next
+ * generation.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ static const struct t3_matrix* written(const struct place* p, enum kind kind) {
   return kind == BY_DMA ? &p->sink : &p->out.matrix;
 }
 
-/* What is in flight when the GPU is reset. */
+/* Starts the operation that is in flight when the GPU is reset. */
 static enum t3_status start(struct place* p, enum kind kind) {
   const struct t3_chunk all = {0, 64};
   const uint64_t peer = t3_peer_address(written(p, kind), t3_ring_previous(&p->gpu));

@@ -1,4 +1,4 @@
-// What is in flight when GPUs are reset is lost: nothing of it arrives afterwards, and the sender is notified.
+// Accesses in flight when GPUs are reset are lost: none of them arrives afterwards, and their senders are notified.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,8 @@ namespace t3vp::test::lost_test {
 
 namespace {
 
-/// The same program on all GPUs, whose links take a tenth of a millisecond for an output; the output of all of them.
+/// Runs the same program on all GPUs and returns the lines that all of them report. Their links take a tenth of a
+/// millisecond for an output.
 Lines told_by_all(GpuPair& pair) {
   Lines told;
   for (std::size_t g = 0; g < pair.gpus(); ++g)

@@ -81,7 +81,7 @@ static void senseless(struct stage* s) {
   tell(s, "dma_map after all", by_dma(s, &s->out, chunk(0, 8), s->peer_out));
 }
 
-/* Prints the first refusal. */
+/* Reports the first refusal. */
 static void fill_table(struct stage* s, const char* what,
                        enum t3_status (*map)(struct stage*, const struct t3_output*, struct t3_chunk, uint64_t)) {
   enum t3_status status = T3_OK;

@@ -1,4 +1,4 @@
-// Maps that are used in another way than they say are reported at the first access, and maps in use stay as they are.
+// A wrong use of a map is reported at the first access, and maps in use stay unchanged.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

@@ -1,4 +1,4 @@
-// A debugger's `monitor` shows a run in progress.
+// The texts that a debugger's `monitor` shows during a run.
 #include <catch2/catch.hpp>
 
 #include "driver_errors/gpu_pair.h"

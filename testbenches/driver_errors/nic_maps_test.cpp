@@ -1,4 +1,4 @@
-// What goes wrong when a GPU maps a chunk to another one's memory by its NIC, and the host's error codes.
+// Errors when a GPU maps a chunk to another GPU's memory by its NIC, and their reports to the host.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-// What hosts do wrong with their NICs, the error codes, and how they go on. The how-to for drivers has the table.
+// Mistakes of hosts with their NICs, the reports, and the recovery. The how-to for drivers has the table.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -208,7 +208,7 @@ TEST_CASE("nic: an opcode and a length that there are not") {
              CHECK(host.post(inside) == T3_CAPACITY);
              require_end(host.send(host.message(T3_NIC_FETCH_ADD, 4)), T3_NIC_LOCAL_LENGTH, T3_INVALID_ARGUMENT, 0);
              host.go_on();
-             unsigned char entry[64] = {0}, count[4] = {2};  // without the driver
+             unsigned char entry[64] = {0}, count[4] = {2};  // written explicitly
              t3_nic_work_entry head{};
              head.opcode = 77, head.index = 1;
              t3_nic_work_entry_to(&head, entry);
@@ -265,7 +265,7 @@ TEST_CASE("nic: a ring that is full") {
              host.end();
              CHECK(host.post(message) == T3_OK);
              for (std::uint32_t i = 0; i < entries; ++i) host.end();
-             const unsigned char count[4] = {40};  // without the driver, more than there is room for
+             const unsigned char count[4] = {40};  // written explicitly, more than there is room for
              host.hal->write_memory(host.hal->platform, t3_nic_record_of(&host.queue), count, sizeof count);
              host.hal->order_writes(host.hal->platform);
              REQUIRE(host.hal->write32(host.hal->platform, host.reg(T3_NIC_DOORBELL_OFFSET), 40) == T3_OK);

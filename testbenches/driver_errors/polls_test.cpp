@@ -170,7 +170,7 @@ void err_later(t3_context* context, const t3_interrupt*, void*) {
                                    sizeof word);
 }
 
-/// Queues what is refused, which is reported.
+/// Queues a packet that is refused, which is reported to it.
 void queue_again(t3_context* context, const t3_interrupt*, void*) {
   t3_error error;
   while (t3_next_error(context, &error) == T3_OK && error.code != T3_OK) {
@@ -191,7 +191,7 @@ t3_status err_for_ever(const t3_hal* hal, const t3_run* run) {
   return t3_barrier(&w.gpu);
 }
 
-/// Some kernels that are reported to a handler, then nothing but a long wait.
+/// Runs some kernels that are reported to a handler, then only waits for long.
 t3_status handle_kernels_then_wait(const t3_hal* hal, const t3_run* run) {
   Waiter w(hal, run);
   t3_set_handler(&w.gpu, T3_LINE_KERNEL_QUEUE, 1, look_away, nullptr);

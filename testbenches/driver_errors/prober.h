@@ -1,5 +1,5 @@
-// GPU 1 of two accesses its registers, and a test looks at its error log: GPU 1, since its addresses are not
-// those of any other.
+// GPU 1 of two accesses its registers, and a test reads its error log. It is GPU 1, since its addresses differ from
+// those of all others.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ constexpr const char* with_nics =
                    "payload_in_flight_KiB": 64, "mtu_bytes": 4096, "wire_GBps": 25, "wire_latency_ns": 700,
                    "writes_invalidate": true})";
 
-/// So that how many entries a set needs can be counted in the test.
+/// With this index the number of entries that a set needs can be counted manually.
 constexpr const char* by_workgroup = "system.tracker.index=workgroup";
 
 class Prober {

@@ -1,4 +1,4 @@
-// What a register does not take: the log says where, what was found and which rule it broke.
+// Registers refuse values: the log has the place, the value found and the rule that it broke.
 #include <fmt/format.h>
 
 #include <algorithm>

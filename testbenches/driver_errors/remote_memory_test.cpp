@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t workgroups = 3, times = 40;
 
-/// Arguments of the kernel: local addresses, the same on every GPU.
+/// The kernel's arguments: local addresses, the same on every GPU.
 struct Told {
   std::uint64_t data, out, counter, gpu, gpus;
 };

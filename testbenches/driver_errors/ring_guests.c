@@ -36,7 +36,7 @@ static void refused_on_the_first(struct stage* s) {
   tell(s, "its end", t3_wait_kernels(&s->gpu));
 }
 
-/* Likewise, for what is in flight where it would write. */
+/* Does the same for accesses in flight to its output. */
 static void busy_on_the_first(struct stage* s) {
   struct t3_matrix other = {.rows = 1, .columns = 32, .element = s->out.matrix.element};
   if (t3_gpu(&s->gpu) == 0) {

@@ -1,4 +1,4 @@
-// What kernels and hosts do wrong with a symmetric heap, and the messages.
+// Mistakes of kernels and hosts with a symmetric heap, and their reports.
 #include <catch2/catch.hpp>
 #include <cstring>
 

@@ -14,7 +14,7 @@ namespace t3vp::test::shmem_runs {
 
 inline constexpr std::uint64_t piece = 1 << 16;  // of the heap, for each purpose
 
-/// Arguments of the kernel.
+/// The arguments of the kernel.
 struct Arguments {
   std::uint64_t table, table_bytes, source, target, flags;
   std::uint32_t gpu, gpus, workgroups, contexts;
@@ -27,7 +27,7 @@ struct Program {
   t3_shmem_heap heap;
 };
 
-/// What a case is about: a wave of the kernel, and what host and kernel do around it.
+/// A case: a wave of the kernel, and the further actions of host and kernel.
 struct Case {
   void (*run)(t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) = nullptr;
   std::uint32_t workgroups = 1, contexts = 1, entries = 16;

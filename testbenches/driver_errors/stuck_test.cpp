@@ -1,5 +1,5 @@
-// T3_STUCK is returned by a wait when nothing in the node can end it, of that wait only, and before a program whose own
-// end may be what another one waits for, the others are left waiting. Whole runs, of programs that differ by GPU.
+// A wait returns T3_STUCK when nothing in the node can end it, and other waits do not. A program whose own end may be
+// awaited by others is notified last. These are whole runs of programs that differ by GPU.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -29,7 +29,7 @@ t3_status late_for_the_barrier(const t3_hal* hal, const t3_run* run) {
   return T3_OK;
 }
 
-/// One waits for what no GPU sends, gets T3_STUCK, and meets the others who have waited for it.
+/// One GPU waits for a signal that no GPU sends. It is notified, and meets the others, which have waited for it.
 t3_status stuck_before_the_barrier(const t3_hal* hal, const t3_run* run) {
   Waiter w(hal, run);
   if (hal->gpu == wrong_gpu) {
@@ -43,7 +43,7 @@ t3_status stuck_before_the_barrier(const t3_hal* hal, const t3_run* run) {
   return T3_OK;
 }
 
-/// One waits for what no GPU sends, gets T3_STUCK, and only then computes what its neighbour expects.
+/// One GPU waits for a signal that no GPU sends. It is notified, and only then computes what its neighbour expects.
 t3_status stuck_before_its_gemm(const t3_hal* hal, const t3_run* run) {
   Waiter w(hal, run);
   const t3_chunk first{0, 8}, last{8, 8};

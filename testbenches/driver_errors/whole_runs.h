@@ -26,7 +26,7 @@ inline RunResult run(t3_program* program, const std::vector<std::string>& settin
   return simulate(load_run(configs + "runs/gemm-rs-4gpu.json", all), options);
 }
 
-/// A context and an output that is mapped for updates that no GPU sends.
+/// A context and an output that is mapped for updates which no GPU sends.
 struct Waiter {
   const t3_hal* hal;
   t3_context gpu{};

@@ -1,4 +1,4 @@
-// Changes of an experiment by the command line.
+// The changes of an experiment by the command line.
 #include <catch2/catch.hpp>
 
 #include "command_line/refusals.h"

@@ -42,7 +42,7 @@ TEST_CASE("one and two jobs give the same files") {
   INFO(one.err << two.err);
   REQUIRE(one.exit_code == 0);
   REQUIRE(two.exit_code == 0);
-  CHECK(one.err.find('\r') == std::string::npos);  // no progress where no terminal is
+  CHECK(one.err.find('\r') == std::string::npos);  // no progress without a terminal
   for (const char* name : files_of_results) {
     INFO(name);
     CHECK(text_of(files.out("one") / name) == text_of(files.out("two") / name));

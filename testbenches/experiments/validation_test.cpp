@@ -54,7 +54,7 @@ double host_launch_us() {
   return json_of(config("systems/h200-4.json")).at("host").at("launch_ns").get<double>() / 1000;
 }
 
-/// A run of 64 samples, tables of 64 columns and bags of `pooling` rows.
+/// Returns the time for 64 samples, tables of 64 columns and bags of `pooling` rows.
 double embedding_us(const std::string& method, std::uint32_t gpus, std::uint32_t tables, std::uint32_t pooling,
                     const std::string& phase) {
   return simulated_us({{"embedding",

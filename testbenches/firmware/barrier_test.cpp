@@ -15,7 +15,7 @@ namespace {
 
 constexpr int barriers = 6;
 
-/// Times at which every GPU entered and left each barrier.
+/// The times at which every GPU entered and left each barrier.
 struct Log {
   std::vector<std::array<Picoseconds, barriers>> entered, left;
 };

@@ -125,7 +125,7 @@ TEST_CASE("what happens while a line is masked is told when it is unmasked") {
   REQUIRE(t3_unmask(&driver.context, T3_LINE_KERNEL_QUEUE) == T3_OK);
   REQUIRE(driver.take_heard().empty());
 
-  // A handler that masks its own line, called while no call waits.
+  // A handler masks its own line, and is called while no wait runs.
   driver.then = [&](const t3_interrupt&) { REQUIRE(t3_mask(&driver.context, T3_LINE_KERNEL_QUEUE) == T3_OK); };
   REQUIRE(driver.gemm() == T3_OK);
   REQUIRE(driver.gemm() == T3_OK);

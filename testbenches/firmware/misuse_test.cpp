@@ -32,7 +32,7 @@ TEST_CASE("what fails in a context that was reset says so") {
   REQUIRE(t3_close(&next) == T3_OK);
   REQUIRE(t3_init(&driver.context, hal) == T3_OK);
   driver.require_alive();
-  driver.mock.unplug(T3_BLOCK_SYSTEM);  // whose it is cannot be read: the failure itself is reported
+  driver.mock.unplug(T3_BLOCK_SYSTEM);  // the GPU's number cannot be read: the failure itself is reported
   driver.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {T3_DISABLED});
   CHECK(driver.remote_map() == T3_DISABLED);
 }

@@ -13,7 +13,7 @@
 
 namespace t3vp {
 
-/// The platform's ends the run; no test misuses the HAL here.
+/// The platform's function ends the run. The HAL is not misused here.
 void end_run_for_call(std::uint16_t, const std::string&) { std::abort(); }
 
 }  // namespace t3vp

@@ -1,4 +1,4 @@
-// What the driver writes to the NIC's registers and to the queues in memory.
+// The driver's writes to the NIC's registers and to the queues in memory.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

@@ -20,7 +20,7 @@ struct RandomTraffic {
   std::uint32_t packets = 0;      ///< of each GPU
   std::uint32_t in_flight = 32;   ///< of each GPU at most
   std::uint32_t most_bytes = 64;  ///< of a store or load
-  bool in_turn = false;           ///< to the GPUs round-robin, as in an all-to-all; else to any
+  bool in_turn = false;           ///< to each GPU round-robin, as in an all-to-all; else to any
   std::uint32_t seed = 1;
   std::uint32_t reads = 0;    ///< of 100 packets: loads, and fetch-and-adds among them
   std::uint32_t signals = 0;  ///< of 100 packets, before reads are chosen among the others

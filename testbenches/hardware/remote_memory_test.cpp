@@ -86,7 +86,7 @@ struct Read {
   DataAccess access;
 };
 
-/// Bytes that show where they are, or as many without data.
+/// Writes bytes that encode their own address, or as many without data.
 void fill(ReadingNode& node, bool functional) {
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     DataAccess store = access(Operation::store, 0, {1, part, 0});
@@ -191,7 +191,7 @@ TEST_CASE("a load takes no less than the latency there and back and the transfer
 
 namespace {
 
-/// Every GPU adds 1 to a counter of GPU 0 a thousand times; some of them in flight at a time.
+/// Every GPU adds 1 to a counter of GPU 0 a thousand times. Some of the additions are in flight at a time.
 void count_all(ReadingNode& node, std::uint32_t bytes, std::uint64_t first) {
   constexpr std::size_t times = 1000;
   const std::uint64_t place = 0x8000 + bytes * 64;
@@ -229,7 +229,7 @@ void count_over_every_topology(bool functional, std::uint32_t buffer) {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   for (const auto& node : nodes) {
     count_all(*node, 8, 0xFFFFFFF0);
-    count_all(*node, 4, 0xFFFFFFF0);  // starts again at 2^32
+    count_all(*node, 4, 0xFFFFFFF0);  // wraps around at 2^32
   }
 }
 

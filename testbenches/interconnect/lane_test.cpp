@@ -1,4 +1,5 @@
-// What shares a link: lanes that alternate, and virtual channels that do not wait for each other's credits.
+// Sharing of a link: lanes with round-robin arbitration, and virtual channels that do not wait for each other's
+// credits.
 #include <catch2/catch.hpp>
 
 #include "data_path/checked_sockets.h"

@@ -85,7 +85,7 @@ TEST_CASE("a link that sends one store after the other does not stand still") {
   LinkBench bench;
   for (int i = 0; i < 3; ++i) bench.send(1000);
   bench.settle();
-  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));  // in which no process waits
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));  // in which no packet waits
   bench.send(1000);
   bench.settle();
   CHECK(bench.link.sent().waited == (1 + 2) * bench.wire_time(1000));

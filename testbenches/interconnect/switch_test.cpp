@@ -1,8 +1,8 @@
 // A switch by itself: links' ends stand at its ports, so that all times are the switch's own.
 //
-// Rules from which the expected times follow. What comes in goes out one latency of the switch later. The link that
-// takes it says when, and the sender hears of that moment without a delay: the switch's receive buffer is free then. A
-// response goes back one latency after the last of those that it stands for.
+// The expected times follow from these rules. A packet leaves one latency of the switch after its arrival. The link
+// that takes it reports the time, and the sender is notified of it without a delay: the switch's receive buffer is free
+// then. A response goes back one latency after the last of those that it combines.
 #include "interconnect/switch.h"
 
 #include <catch2/catch.hpp>

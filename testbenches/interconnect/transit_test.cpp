@@ -91,8 +91,8 @@ TEST_CASE("what is passed on begins no sooner than it has credits") {
   const Picoseconds begin = now();
   hops.send(2);
   hops.send(2);
-  // The second store's place at GPU 1 is free when the first one has left there and the link has been notified, its
-  // place at GPU 0 when it has come there.
+  // The second store's slot at GPU 1 is free when the first one has left there and the link has been notified. Its slot
+  // at GPU 0 is free when it has arrived at GPU 1.
   const Picoseconds left = TwoHops::store + TwoHops::packet + TwoHops::latency;
   const Picoseconds second = left + TwoHops::latency;
   const std::vector<Picoseconds> times = hops.arrivals();

@@ -50,7 +50,7 @@ struct PolicyUnderTest {
   void see(double occupancy, bool kernel_runs = true) { policy->observe({kernel_runs, true, occupancy}); }
 };
 
-/// Whether compute goes first or streams alternate.
+/// Requires that compute goes first, and that streams are not served round-robin.
 void require_compute_first(PolicyUnderTest& choose) {
   for (int i = 0; i < 5; ++i) REQUIRE(choose(view_of(true, true, 63)) == Grant::compute);
   REQUIRE(choose(view_of(false, true, 63)) == Grant::communication);

@@ -13,7 +13,7 @@ DataAccess access_of(Operation operation, std::uint64_t address, const Shape& sh
   return {operation, address, shape, {}, Stream::compute, TrafficClass::gemm_read, ElementType::fp32, {}};
 }
 
-/// The response is an error, reported once to the error log, no DRAM access is made and the controller works on.
+/// The response is an error, reported once to the error log. No DRAM access is made, and the controller continues.
 void check_refused(MemoryBench& bench, const DataAccess& access, tlm::tlm_response_status response, Status code) {
   const std::uint64_t before = bench.controller.dram_accesses();
   const DataAnswer answer = bench.perform(bench.cache, access);

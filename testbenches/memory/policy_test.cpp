@@ -231,7 +231,7 @@ TEST_CASE("select judges each kernel by its own first stage and none by the one 
   PolicyBench bench;
   bench.choose(select_policy, 10);
   std::size_t seen = 0;
-  // Of what is sent now: whether compute goes first, or streams alternate.
+  // Returns for the present traffic whether compute goes first, or streams are served round-robin.
   const auto compute_goes_first = [&] {
     bench.flood(Stream::communication, Operation::store, in_sequence(far, 50));
     bench.flood(Stream::compute, Operation::store, in_sequence(0, 50));

@@ -1,4 +1,4 @@
-// What the controller reports about itself, against counts and times of the test's own.
+// The controller's statistics, against counts and times that were computed manually.
 #include "data_path/register_values.h"
 #include "memory/memory_bench.h"
 

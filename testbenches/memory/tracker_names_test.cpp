@@ -59,7 +59,7 @@ namespace {
 
 void require_told_as(std::uint32_t workgroup) {
   StrayBench bench;
-  bench.require_taken(bench.update_of(4, {workgroup, 2, 0}));  // its own, or none
+  bench.require_taken(bench.update_of(4, {workgroup, 2, 0}));  // its own workgroup's, or none's
   bench.require_told(bench.update_of(1, {workgroup, 2, 0}),
                      fmt::format("update of wavefront 2 of GPU 0's workgroup {}{}", workgroup, expected_there));
 }

@@ -141,7 +141,7 @@ TEST_CASE("a load is answered when the last of its data is there, whichever chan
     const DataAnswer answer = bench.load(address, {1, bytes, 0});
     return answer.at - answer.arrival;
   };
-  // Rows that are closed; the second load goes on with a column of the other channel, which is there sooner.
+  // Rows that are not open. The second load continues with a column of the other channel, which is there sooner.
   const Picoseconds eight_columns = time_of(1 << 20, 256), nine_columns = time_of(2 << 20, 256 + 32);
   REQUIRE(nine_columns >= eight_columns);
 }

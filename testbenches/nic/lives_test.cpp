@@ -1,4 +1,4 @@
-// Queue pairs that are reset and connected again while packets of their earlier lives are on the wire.
+// Queue pairs that are reset and connected again while packets of their earlier generations are in the NIC fabric.
 #include <utility>
 
 #include "data_path/register_values.h"

@@ -171,8 +171,8 @@ TEST_CASE("a receiver that never has a receive entry ends the message with rnr_r
   REQUIRE(bench.a.has_reported("has no receive entry, 2 times again"));
 }
 
-// Each message is refused as often as may be, twice, before there is a receive entry. A message is a packet; each time
-// it is sent there is a response, so that a message takes 2 x 3 packets.
+// Each message is refused twice, as often as possible, before there is a receive entry. A message is a packet. Each
+// transmission gets a response, so a message takes 2 x 3 packets.
 TEST_CASE("each message has all its retries to a receiver that is not ready, whatever those before it have used") {
   NicBench bench;
   set_retry(bench, quick | receiver_quick | 2 << 16);

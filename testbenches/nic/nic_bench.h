@@ -134,7 +134,7 @@ class Side {
     t3_put_number(&bytes[record_of(queue)], 4, posted_[queue]);
     return registers.set("doorbell", posted_[queue], queue);
   }
-  /// The doorbell that a kernel rings.
+  /// Returns the address at which a kernel rings.
   std::uint64_t doorbell_of(std::uint32_t queue) const {
     using Registers = registers::Nic;
     return base + address_map::block_base(address_map::Block::nic) + Registers::doorbell_offset +

@@ -1,4 +1,4 @@
-// What software may not do to a queue pair that is at work, and what it receives at the end.
+// Rules for software that changes a queue pair in use, and the reports of broken ones.
 #include "nic/nic_bench.h"
 
 namespace t3vp::test::rules_test {

@@ -13,7 +13,7 @@ std::uint64_t number(const json& value) {
   return value.is_string() ? std::stoull(value.get<std::string>(), nullptr, 0) : value.get<std::uint64_t>();
 }
 
-/// Enumerations and the like that the descriptions of registers refer to.
+/// Descriptions that those of registers refer to.
 struct Shared {
   std::map<std::string, json> enumerations;
   unsigned lines = 0;  ///< of the interrupt controller

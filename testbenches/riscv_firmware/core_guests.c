@@ -100,7 +100,7 @@ static enum t3_status writes_code(const struct t3_hal* hal, const struct t3_run*
   return T3_OK;
 }
 
-/* Writes past the end of its stack frame, upwards. */
+/* Overwrites the stack above a frame. */
 static enum t3_status smashes(const struct t3_hal* hal, const struct t3_run* run) {
   (void)hal, (void)run;
   volatile uint64_t frame[4] = {0};

@@ -1,5 +1,5 @@
-/* Programs of testbenches/driver_errors: on GPU 0 alone, the others do the right thing; or on all GPUs. What they print
- * is chosen not to depend on how long firmware takes. */
+/* Programs of testbenches/driver_errors. They run on GPU 0 alone while the others behave correctly, or on all GPUs.
+ * Their reports do not depend on the time that firmware takes. */
 #include <stddef.h>
 
 #include "driver_errors/driver_guests.h"

@@ -8,7 +8,7 @@
 namespace t3vp::test::driver_test {
 namespace {
 
-/// What all programs have printed, sorted, since their order differs, and how the run has ended.
+/// Returns the lines of all programs, sorted, since the order of GPUs differs, and the end of the run.
 std::vector<std::string> told(const std::string& library, const std::string& program) {
   const CoreRun run({{"gpus", 2},
                      {"method", "t3"},

@@ -28,15 +28,15 @@ void require_diagnosis(const CoreRun& run, const std::string& line) {
   CHECK_THAT(diagnosis[0].get<std::string>(), Catch::Matches(line));
 }
 
-/// An exception without a handler: "load access fault \\(cause 5\\)", the function that it is in, what is said of
-/// the address, the function that has called.
+/// Returns the pattern of an exception without a handler: "load access fault \\(cause 5\\)", its function, the text
+/// about the address, and the calling function.
 std::string trap(const std::string& cause, const std::string& function, const std::string& address,
                  const std::string& caller = ".*") {
   return "GPU 0 firmware has a trap that nobody handles: " + cause + " at pc 0xfffffe00800[0-9a-f]* \\(" + function +
          "\\+0x[0-9a-f]*\\), address " + address + "; ra " + caller + ", sp 0xfffffe00800[0-9a-f]*";
 }
 
-/// Of one that no address has been given to; `more`: the text behind the place.
+/// Returns the pattern of an exception without an address; `more` is the text after the place.
 std::string trap_without_address(const std::string& cause, const std::string& function, const std::string& more = "") {
   return "GPU 0 firmware has a trap that nobody handles: " + cause + " at pc 0xfffffe00800[0-9a-f]* \\(" + function +
          "\\+0x[0-9a-f]*\\)" + more + "; ra .*, sp 0xfffffe00800[0-9a-f]*";

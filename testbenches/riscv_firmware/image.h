@@ -19,7 +19,7 @@ class CoreRun : public Folder {
 
   Outcome run(const std::vector<std::string>& more = {}) const;
   Outcome on_core(std::vector<std::string> more = {}) const;
-  /// The report of the last run.
+  /// Returns the report of the last run.
   nlohmann::ordered_json report() const;
 };
 

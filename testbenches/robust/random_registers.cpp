@@ -1,12 +1,12 @@
-// Random accesses to all registers of three GPUs with links and NICs, right and wrong ones, while their hardware does
-// its arguments:
+// Makes random accesses, right and wrong ones, to all registers of three GPUs with links and NICs, while their hardware
+// works:
 //
 //   random_registers COUNT SEED
 //
-// Every access is answered with a status; a write that is refused leaves plain registers as they were, and one that is
-// served leaves there what was written; the constants stay; the blocks keep the protocol; and when it is over, a reset
-// brings every register back to what it was at first and every GPU works. The first rule that is broken ends the
-// program with the access, its number and the seed, and exit code 1.
+// Every access returns a status. A refused write leaves plain registers unchanged, and a served one leaves the written
+// value there. Constants never change, and the blocks keep the protocol. At the end a reset restores every register's
+// initial value, and every GPU works. The first broken rule ends the program with the access, its number and the seed,
+// and exit code 1.
 #include <fmt/format.h>
 
 #include <array>
@@ -54,7 +54,7 @@ bool is(const RegisterPlace& place, const char* block, const char* name) {
   return std::string_view(place.block->name) == block && std::string_view(place.description->name) == name;
 }
 
-/// Only the processor changes it: what is written stays.
+/// Returns whether only the processor changes the register, so that a written value stays.
 bool is_plain(const RegisterPlace& place) {
   for (const FieldDescription& field : place.description->fields)
     if (field.access != Access::rw) return false;
@@ -210,7 +210,7 @@ class Attack : public sc_core::sc_module {
                        before.value_or(0), stored(place).value_or(0)));
   }
 
-  /// Draws an address beside a register, or of another GPU.
+  /// Accesses an address near a register, or a register of another GPU.
   void wild(const RegisterPlace& place) {
     std::uint32_t value = static_cast<std::uint32_t>(random_());
     const std::uint64_t address = one_in(4) ? random_() : place.address + below(64);
@@ -272,7 +272,7 @@ class Attack : public sc_core::sc_module {
     constexpr std::uint32_t key = 0xA7000000;
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu)
       processor_of(gpu).write32(find_register(fmt::format("gpu{}.system.reset", gpu)).address, key);
-    wait(to_sc_time(10'000'000'000));  // what was in flight arrives, and is refused
+    wait(to_sc_time(10'000'000'000));  // accesses in flight arrive, and are refused
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu)
       processor_of(gpu).write32(find_register(fmt::format("gpu{}.system.reset", gpu)).address, key);
     wait(to_sc_time(1'000'000));
@@ -282,7 +282,7 @@ class Attack : public sc_core::sc_module {
                          stored(registers_[i]).value_or(0), at_first[i]));
   }
 
-  /// Fills memory with zeros by each GPU's DMA engine.
+  /// Each GPU's DMA engine zeroes its memory.
   void zero_memory() {
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu) {
       const auto at = [gpu](const char* name) { return find_register(name, gpu).address; };

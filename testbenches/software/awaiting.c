@@ -1,4 +1,4 @@
-/* A kernel that waits for a signal that is never sent. */
+/* A kernel that waits for a signal which no GPU sends. */
 #include "guests.h"
 #include "t3/address.h"
 #include "t3/arguments/doubling.h"

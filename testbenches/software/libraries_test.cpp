@@ -14,7 +14,7 @@ namespace {
 
 const json no_more = json::object();
 
-/// Both check and run refuse the library, in the same words.
+/// Requires that check and run refuse the program with the same message.
 void require_refused_program(const std::string& program, const std::string& found, const std::string& expected) {
   const OutsideRun run(program);
   require_refused(run, "/program", found, expected);

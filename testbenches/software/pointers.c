@@ -35,7 +35,7 @@ static void entry(const struct t3_hal* hal) {
   hal->take_interrupts(hal->platform, (void (*)(void*))nowhere_to_write, NULL);
   (void)hal->write32(hal->platform, lines + T3_INTERRUPT_CONTROLLER_ENABLE_OFFSET,
                      T3_INTERRUPT_CONTROLLER_ENABLE_LINES_MASK);
-  (void)hal->read32(hal->platform, lines - 4, &value); /* there is no such register, which the error log reports */
+  (void)hal->read32(hal->platform, lines - 4, &value); /* there is no such register, as the error log says */
   hal->wait_ns(hal->platform, 1000);
 }
 static void has_argument(const struct t3_hal* hal) { (void)hal->has_argument(hal->platform, nowhere); }

@@ -137,7 +137,7 @@ static enum t3_status alone(const struct t3_hal* hal, const struct t3_run* run) 
   return await_completion(hal);
 }
 
-/* Sends a GPU of another node a value. */
+/* Signals a GPU of another node. */
 static enum t3_status signal(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   const uint64_t signals = t3_block_base(1 - hal->gpu, T3_BLOCK_SIGNALS);

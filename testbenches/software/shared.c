@@ -1,5 +1,5 @@
-/* Figure 6 of the paper without a static division: a GEMM on some compute units, a ring all-reduce of another tensor
- * on others, from two queues at a time. */
+/* Figure 6 of the paper without an explicit division: a GEMM on some compute units, a ring all-reduce of another tensor
+ * on others, from two queues concurrently. */
 #include "guests.h"
 #include "t3/t3.h"
 

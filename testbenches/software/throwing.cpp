@@ -1,5 +1,5 @@
-// A library in C++: what it throws without a handler, what it handles across calls of the HAL, and thread_local
-// variables whose destructors do what ends a process. What it does is what the environment variable T3VP_TEST_ACT says.
+// A library in C++. It throws exceptions that are not caught, handles exceptions across calls of the HAL, and has
+// thread_local variables whose destructors end the process. The environment variable T3VP_TEST_ACT chooses the action.
 #include <unistd.h>
 
 #include <csetjmp>

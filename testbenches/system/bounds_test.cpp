@@ -23,7 +23,8 @@ Settings settings_of(const RingGeometry& ring, const std::string& method) {
                   ring.element_bytes == 4 ? "workload.gemm.element=fp32" : "workload.gemm.element=fp16"};
 }
 
-/// In each step of a collective, every workgroup of a ring kernel notifies the next GPU's that its share is there.
+/// In each step of a collective, every workgroup of a ring kernel signals the next GPU's workgroup that its share has
+/// arrived.
 std::uint64_t signals_of(const RingGeometry& ring, const std::string& method) {
   return (is_fused(method) ? 1 : 2) * (ring.gpus - 1) * ring_workgroups;
 }

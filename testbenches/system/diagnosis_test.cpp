@@ -33,7 +33,7 @@ void require_explained(const Run& run, std::uint32_t gpus) {
     told += lines.size();
     const std::string self = "GPU " + std::to_string(g), sender = "GPU " + std::to_string((g + 1) % gpus);
     CHECK(lines[0] == self + " firmware waits for the chunks of dma_map");
-    // The first chunk that is forwarded has all that is in flight; the next one waits for the neighbour's.
+    // The first chunk that is forwarded has all updates in flight; the next one waits for the neighbour's.
     const std::uint32_t size = 32 / gpus, first = (g + 2) % gpus * size, next = (g + 3) % gpus * size;
     const std::string tiles = ": 0 of " + std::to_string(size * 8) + " wavefront tiles complete. ";
     CHECK_THAT(lines[1], Contains(self + " Tracker: workgroups " + std::to_string(first) + " to " +

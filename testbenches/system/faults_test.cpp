@@ -20,7 +20,7 @@ struct Case {
   std::uint32_t m = 96, n = 64, k = 33;
 };
 
-/// From 2 to 64 GPUs; methods and element types alternate.
+/// Rings from 2 to 64 GPUs, with methods and element types in alternation.
 std::vector<Case> rings() {
   std::vector<Case> cases;
   std::size_t i = 0;

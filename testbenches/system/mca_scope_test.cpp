@@ -1,4 +1,4 @@
-// MCA arbitrates what overlaps with a GEMM, and the all-gather only when it is set so.
+// MCA arbitrates the traffic that overlaps with a GEMM. It arbitrates the all-gather only with the key for it.
 #include <catch2/catch.hpp>
 #include <cmath>
 

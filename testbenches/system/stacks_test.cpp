@@ -64,8 +64,8 @@ struct LoneProcessor : sc_core::sc_module {
   }
 };
 
-/// The access rights of the memory that ends where the stack with this variable begins, as /proc/self/maps lists
-/// them.
+/// Returns the access rights of the memory that ends where the stack with this variable starts, as /proc/self/maps
+/// reports them.
 std::string rights_below_stack_of(const void* variable) {
   std::ifstream maps("/proc/self/maps");
   std::uintptr_t last_end = 0;

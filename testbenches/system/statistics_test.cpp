@@ -294,8 +294,8 @@ TEST_CASE("queueing is a mean over stores, of however many packets they are") {
 
 // A broadcast of 4 blocks of 2048 bytes between two GPUs, a signal behind each, over a link whose receive buffer takes
 // one block. Each of the 8 but the first waits until the one before has arrived, was stored, and its credit is back:
-// two latencies of 5 us and the time at the peer, which is less than 700 ns. No one else waits, so that all waiting is
-// the stall's; each block is 4 packets.
+// two latencies of 5 us and the time at the peer, which is less than 700 ns. No other packet waits, so that all waiting
+// is the stall's; each block is 4 packets.
 TEST_CASE("stores wait for the credits of a buffer that takes one") {
   const Run run = Run::of_platform(on_small(
       {"method=sequential", "gpus=3", "system.kernels.ring.workgroups=1", "system.links.bandwidth_GBps=0.1",

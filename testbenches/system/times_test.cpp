@@ -74,8 +74,7 @@ TEST_CASE("overlap in hardware beats one after the other, and not the ideal") {
 }
 
 // T3 forwards tile by tile, so that link latencies and first loads hide behind transfers. The isolated kernel has them
-// in each of its steps. In a GEMM that is much shorter than its collective, this is all that is left to distinguish
-// them apart.
+// in each of its steps. In a GEMM that is much shorter than its collective, this is the only difference between them.
 TEST_CASE("the ideal of isolated phases is no bound: T3 beats it where a short GEMM hides the ring's latencies") {
   const auto run = [](const std::string& method) {
     return Run::of_platform(gemm(512, 512, 32) + Settings{"method=" + method, "data=timing-only"});

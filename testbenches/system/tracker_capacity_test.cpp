@@ -1,4 +1,4 @@
-// A Tracker that is too small: it spills, or refuses when it is strict (T3 4.2.1 sizes it to hold what is in flight).
+// A Tracker that is too small spills, or refuses when it is strict (T3 4.2.1 sizes it to hold all tiles in flight).
 #include <catch2/catch.hpp>
 
 #include "io/input_error.h"

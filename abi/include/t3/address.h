@@ -22,7 +22,7 @@ static inline uint64_t t3_gpu_of(uint64_t address) { return address >> T3_GPU_SH
 
 static inline uint64_t t3_at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
 
-/* The same local address on another GPU, T3_NO_GPU instead of numbers beyond it. */
+/* Returns the same local address on another GPU; T3_NO_GPU for GPU numbers beyond it. */
 static inline uint64_t t3_on_gpu(uint64_t gpu, uint64_t address) {
   return t3_at_most(gpu, T3_NO_GPU) << T3_GPU_SHIFT | (address & T3_LOCAL_MASK);
 }

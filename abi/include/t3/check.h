@@ -1,4 +1,4 @@
-/* What a kernel's arguments are checked against before it runs, and what is found wrong. */
+/* Checks of a kernel's arguments before it runs, and the record of the first error. */
 #ifndef T3_CHECK_H
 #define T3_CHECK_H
 

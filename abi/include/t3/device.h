@@ -47,7 +47,7 @@ enum {
   T3_TIMELINE_ROWS_MAX = 1024
 };
 
-/* What the machine is like, as far as programs are made for it. */
+/* The machine's properties that programs depend on. */
 struct t3_device {
   uint32_t compute_units;
   uint32_t tile_rows, tile_columns;     /* of the largest GEMM tile of which workgroups_per_cu fit */
@@ -143,7 +143,7 @@ struct t3_bytes {
 
 enum t3_comparison T3_OF_32_BITS { T3_EQUAL, T3_NOT_EQUAL, T3_AT_LEAST };
 
-/* What an integer in memory has to become: of its bits, those of `mask`, compared with `value` as unsigned numbers. */
+/* A condition on an integer in memory. Its bits of `mask` are compared with `value` as unsigned numbers. */
 struct t3_condition {
   uint64_t address; /* a multiple of bytes, on any GPU */
   uint32_t bytes;   /* 1, 2, 4 or 8 */
@@ -190,7 +190,7 @@ enum t3_call_kind T3_OF_32_BITS {
   T3_CALL_TRACE_MARK
 };
 
-/* Requests of a wave to its compute unit. */
+/* A request of a wave to its compute unit. */
 struct t3_call {
   uint32_t kind;       /* enum t3_call_kind, or what a program has made of it */
   struct t3_tile tile; /* loaded, stored, awaited, or the sum of an addition */
@@ -209,7 +209,7 @@ struct t3_call {
   };
 };
 
-/* What a program knows of itself. The compute cluster fills it. */
+/* The properties of a wave that its program can read. The compute cluster fills it. */
 struct t3_wave {
   void (*call)(struct t3_wave* wave, const struct t3_call* call);
   const struct t3_device* device;
@@ -330,7 +330,7 @@ static inline bool t3_fetch_add_32(struct t3_wave* wave, uint64_t address, uint3
   return done;
 }
 
-/* The same of 64 bits. */
+/* Does the same for 64 bits. */
 static inline bool t3_fetch_add_64(struct t3_wave* wave, uint64_t address, uint64_t addend, uint64_t* old) {
   bool done = false;
   struct t3_call call;
@@ -361,7 +361,7 @@ static inline bool t3_read(struct t3_wave* wave, uint64_t address, uint32_t byte
   return done;
 }
 
-/* The same through the last-level cache, where a copy may have gone stale. */
+/* Does the same through the last-level cache, where a copy may be stale. */
 static inline bool t3_read_cached(struct t3_wave* wave, uint64_t address, uint32_t bytes, void* data) {
   bool done = false;
   struct t3_call call;
@@ -387,10 +387,10 @@ static inline void t3_write(struct t3_wave* wave, uint64_t address, const void* 
   wave->call(wave, &call);
 }
 
-/* A loop that polls: reads the integer as t3_read does, one read after the other and not more often than the compute
- * unit's loop goes round (compute.poll_ns), until the condition holds, and returns true. False when a read has been
- * refused, which is the kernel's failure. When nothing is left in the node that could change the integer the run ends
- * with a line that has the kernel, the address, what was read and what was expected. */
+/* Polls an integer until the condition holds, then returns true. Each poll is a read as by t3_read. The next read
+ * starts after the previous one has returned, and not earlier than compute.poll_ns after its start. Returns false when
+ * a read has been refused, which fails the kernel. The run ends when nothing left in the node could change the integer:
+ * the message names the kernel, the address, the value read and the value expected. */
 static inline bool t3_wait_value(struct t3_wave* wave, struct t3_condition condition) {
   bool done = false;
   struct t3_call call;

@@ -1,4 +1,4 @@
-/* What the elements of tensors take in memory. */
+/* The size of tensor elements in memory. */
 #ifndef T3_ELEMENT_BYTES_H
 #define T3_ELEMENT_BYTES_H
 

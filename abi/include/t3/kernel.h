@@ -1,5 +1,5 @@
-/* What a kernel is: how it is launched, what of a GPU it occupies, what its neighbours must agree on, and its
- * functions. What its programs may do is in t3/device.h. */
+/* The description of a kernel: its launch, the resources that it occupies, its agreement with its neighbours, and its
+ * functions. t3/device.h has the calls of its programs. */
 #ifndef T3_KERNEL_H
 #define T3_KERNEL_H
 
@@ -16,7 +16,7 @@ struct t3_check;
 struct t3_device;
 struct t3_wave;
 
-/* The request of a packet to a kernel. */
+/* The launch parameters in a kernel dispatch packet. */
 struct t3_launch {
   const void* arguments;
   uint32_t workgroups;    /* 0: as many as the kernel has work for */
@@ -34,7 +34,7 @@ struct t3_range {
   uint64_t begin, end;
 };
 
-/* The share of a GPU that a kernel with given arguments occupies. */
+/* The resources of a GPU that a kernel with given arguments occupies. */
 struct t3_plan {
   const char* name; /* on the timeline; read when the plan comes back, and not kept */
   uint32_t workgroups;
@@ -52,7 +52,8 @@ struct t3_plan {
   /* Local addresses (t3/address.h) of other GPUs: stores to their memory stay within them. */
   struct t3_range sent[T3_RANGES_MAX];
   uint32_t sent_count;
-  /* The same: loads from their memory stay within them. What is there is the program's to agree on with its peers. */
+  /* Local addresses of other GPUs: loads from their memory stay within them. The program and its peers agree on the
+   * contents. */
   struct t3_range fetched[T3_RANGES_MAX];
   uint32_t fetched_count;
   /* Local addresses of this GPU and of all others: fetch-and-adds, t3_read, t3_write and t3_wait_value stay within
@@ -79,7 +80,7 @@ struct t3_property {
 
 enum { T3_PROPERTIES_MAX = 16 };
 
-/* What a kernel's signals, and its stores to other GPUs, say of it, or what its waits expect of them. */
+/* The values that a kernel's signals and its stores to other GPUs carry, or that its waits expect of them. */
 struct t3_agreement {
   uint32_t receiver, gpus; /* position in the ring of who is signalled, and the ring's size */
   uint32_t count;
@@ -88,7 +89,8 @@ struct t3_agreement {
 
 enum { T3_ARGUMENT_BYTES_MAX = 4096 };
 
-/* How arguments lie in memory. The generated header of a kernel's arguments defines T3_<NAME>_ARGUMENTS to fill it. */
+/* The layout of arguments in memory. The generated header of a kernel's arguments defines T3_<NAME>_ARGUMENTS to fill
+ * it. */
 struct t3_argument_format {
   uint32_t bytes; /* in memory */
   uint32_t size;  /* of the structure that programs see */
@@ -98,21 +100,21 @@ struct t3_argument_format {
 struct t3_kernel {
   const char* name; /* packets say t3_kernel_handle of it */
   struct t3_argument_format arguments;
-  /* Traffic attribution in the report of what its programs load and store: classes of traffic_class.enumeration.json,
-   * or others, up to 24 of them in a run, which the report has from then on. Names in small letters, digits and _ that
-   * end in _read and _write. */
+  /* The traffic classes of the kernel's loads and stores in the report. They are names of
+   * traffic_class.enumeration.json or new ones, which the report then has too; a run has at most 24 new ones. A name
+   * consists of small letters, digits and _, and ends in _read or _write. */
   const char *reads, *writes;
   bool is_producer; /* of what a collective takes: the memory controller observes its first stage (T3 4.5) */
   /* Whether it can run so, else refused in words (t3/check.h). */
   bool (*check)(struct t3_check* check, const struct t3_launch* launch);
   /* The launch has been checked. A grid that is not the plan's is refused. */
   struct t3_plan (*plan)(const struct t3_device* device, const struct t3_launch* launch);
-  /* What its neighbours must agree on; NULL for a kernel that has none. A wait then takes one signal after the other,
-   * and fails where the signal says something else, where something else has changed the counter, and where the
-   * neighbour has failed. A kernel of which an access has failed goes on, for its neighbours wait for it, and its
-   * signals say so; one whose program does what it must not ends there, and its neighbours wait. Each workgroup signals
-   * a counter of its own. Where the ring's size or the workgroups differ, so does the number of signals: no wait of the
-   * kernel lasts then. */
+  /* Fills the agreement with the neighbours; NULL for a kernel that has none. A wait then takes one signal after the
+   * other. It fails when the signal's values differ, when other software has changed the counter, and when the
+   * neighbour has failed. A kernel continues after a failed access, since its neighbours wait for it, and its signals
+   * report the failure. A kernel whose program breaks a rule ends there, and its neighbours wait. Each workgroup
+   * signals a counter of its own. Where the ring's size or the workgroups differ, so does the number of signals; the
+   * kernel's waits then end. */
   void (*agree)(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected);
   void (*run)(struct t3_wave* wave);
 };

@@ -1,4 +1,4 @@
-/* What packets name a kernel by: a hash of its name, so that no list of all is kept. */
+/* A packet identifies a kernel by its handle: a hash of the kernel's name. No central list of kernels is needed. */
 #ifndef T3_KERNEL_HANDLE_H
 #define T3_KERNEL_HANDLE_H
 

@@ -23,7 +23,8 @@ static enum t3_status refusal(void) { return (enum t3_status)t3_host_tell(T3_HOS
 
 static enum t3_status status_of(struct t3_access access) { return access.is_refused ? refusal() : T3_OK; }
 
-/* Where the core reaches an address of the node: the first page is refused to it at 0, where a null pointer leads. */
+/* Returns the address at which the core reaches an address of the node. The first page is refused at 0, where a null
+ * pointer leads. */
 static uint64_t place_of(uint64_t address) {
   return address < T3_FIRST_PAGE_BYTES ? T3_CORE_FIRST_PAGE + address : address;
 }
@@ -54,7 +55,7 @@ static enum t3_status write64(void* platform, uint64_t address, uint64_t value) 
   return status_of(t3_store64(place_of(address), value));
 }
 
-/* Of the next access of up to `bytes` bytes: 8, 4 or 1, aligned. */
+/* Returns the width of the next access of up to `bytes` bytes: 8, 4 or 1, aligned. */
 static uint64_t width_at(uint64_t address, uint64_t bytes) {
   if (address % 8 == 0 && bytes >= 8) return 8;
   return address % 4 == 0 && bytes >= 4 ? 4 : 1;

@@ -1,5 +1,5 @@
-/* What a RISC-V core asks of the platform: the calls of host_call.structure.json, by the doorbell of the host services.
- */
+/* The calls of a RISC-V core to the platform (host_call.structure.json), by the doorbell of the host services.
+ * */
 #ifndef T3_HAL_RISCV_HOST_H
 #define T3_HAL_RISCV_HOST_H
 
@@ -10,7 +10,7 @@
 /* Rings for a call of this kind, whose other fields are filled; the answer is in it. */
 void t3_host_ring(struct t3_host_call* call, uint32_t kind);
 
-/* With what a call needs most: a text, a number. Returns the answer's result. */
+/* Makes a call with the most common members: a text and a number. Returns the result. */
 uint64_t t3_host_tell(uint32_t kind, const char* text, uint64_t value);
 
 /* Calls of lock() without an unlock(). */

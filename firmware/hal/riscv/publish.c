@@ -22,7 +22,7 @@ static bool is_function(const struct t3_contents* contents) {
   return contents->kind == T3_CONTENTS_FUNCTION && contents->function != NULL;
 }
 
-/* What a function writes goes to `place`, which has room for it. */
+/* Passes contents to the host. A function writes its values to `place`, which has room for them. */
 static struct handed_over hand_over(const struct t3_contents* contents, float* place) {
   const struct handed_over as_it_is = {contents->kind, contents->constant, (uintptr_t)contents->values};
   if (!is_function(contents)) return as_it_is;
@@ -31,7 +31,7 @@ static struct handed_over hand_over(const struct t3_contents* contents, float* p
   return (struct handed_over){.kind = T3_CONTENTS_VALUES, .values = (uintptr_t)place};
 }
 
-/* Where functions of the buffer write, one behind the other; false when there is no room. */
+/* Finds room for the buffer's functions to write to, one after the other. Returns false when there is none. */
 static bool find_places(const struct t3_buffer* buffer, float* places[2]) {
   const bool first = is_function(&buffer->initial), second = is_function(&buffer->expected);
   const uint64_t elements = (uint64_t)buffer->rows * buffer->columns;

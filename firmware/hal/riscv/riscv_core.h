@@ -61,7 +61,7 @@ static inline void t3_set_enabled_interrupts(uint64_t which) {
 
 static inline void t3_sleep_core(void) { __asm__ volatile("wfi" ::: "memory"); }
 
-/* When the timer's interrupt rises; UINT64_MAX: never. */
+/* Sets the time of the timer's interrupt; UINT64_MAX: never. */
 static inline void t3_set_timer(uint64_t ns) { *(volatile uint64_t*)(T3_CORE_TIMER + 0x4000) = ns; }
 
 #endif

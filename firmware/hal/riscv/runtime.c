@@ -1,4 +1,4 @@
-/* What is around main(), and what the C library needs of the machine. */
+/* The start and end of a program around main(), and the machine functions of the C library. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

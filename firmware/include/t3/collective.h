@@ -84,7 +84,7 @@ static inline uint32_t t3_owned_chunk(const struct t3_collective* c, uint32_t gp
   return nodes == 0 ? gpu : t3_fused_chunk(T3_FUSED_HIERARCHICAL_REDUCE_SCATTER, gpu, gpus, gpus / nodes);
 }
 
-/* Up to the next DRAM access. */
+/* Rounds up to a multiple of a DRAM access. */
 static inline uint64_t t3_padded(uint64_t bytes) { return (bytes + 31) / 32 * 32; }
 
 /* Bytes from what one GPU sends into a staging buffer to what the next one does. In each the elements are as far from
@@ -93,8 +93,8 @@ static inline uint64_t t3_staging_slot(const struct t3_collective* c, uint32_t g
   return t3_padded(t3_flat_chunk_size(c->elements, 0, gpus) * t3_element_bytes(c->element)) + 32;
 }
 
-/* Of one dimension's ring, for what comes in each step but the last, either way round: whole ranges of chunks, of which
- * the first GPU's is the largest. */
+/* Returns the staging bytes for one step of one dimension's ring, in either direction, without the last step. A step
+ * receives whole ranges of chunks, of which the first GPU's is the largest. */
 static inline uint64_t t3_ring_slot(const struct t3_collective* c, struct t3_ring ring, uint32_t gpus) {
   return t3_padded(t3_flat_chunk_begin(c->elements, ring.stride, gpus) * t3_element_bytes(c->element)) + 32;
 }
@@ -110,8 +110,8 @@ static inline struct t3_ring t3_ring_along(const struct t3_collective* c, uint32
   return ring;
 }
 
-/* Of the first so many dimensions. They have staging buffers of their own, one behind the other, since GPUs that are
- * through with the rings of one send to others that are not. */
+/* Returns the staging bytes of the first `dimensions` dimensions. Each has a staging buffer of its own, one after the
+ * other. A GPU that has finished the rings of one dimension sends to others that have not. */
 static inline uint64_t t3_torus_staging_bytes(const struct t3_collective* c, uint32_t dimensions, uint32_t gpus) {
   uint64_t bytes = 0;
   for (uint32_t d = 0; d < dimensions && c->dimensions[d] != 0; ++d)
@@ -119,7 +119,7 @@ static inline uint64_t t3_torus_staging_bytes(const struct t3_collective* c, uin
   return bytes;
 }
 
-/* Of operations that add, for what is not yet added. */
+/* Returns the staging bytes of operations that add, for data that are not yet added. */
 static inline uint64_t t3_sums_staging_bytes(const struct t3_collective* c, uint32_t gpus) {
   if (c->algorithm == T3_HIERARCHICAL) {
     const uint64_t others = c->gpus_per_node - 1, nodes = gpus / c->gpus_per_node;
@@ -136,7 +136,7 @@ static inline bool t3_receives_apart(const struct t3_collective* c) {
   return t3_traits_of(c->op)->result != T3_RESULT_IN_PLACE;
 }
 
-/* Of the buffer that the result is in. */
+/* Returns the elements of the buffer that the result is in. */
 static inline uint64_t t3_received_elements(const struct t3_collective* c, uint32_t gpu, uint32_t gpus) {
   if (t3_traits_of(c->op)->result != T3_RESULT_PARTS) return c->elements;
   return gpus * t3_flat_chunk_size(c->elements, gpu, gpus);

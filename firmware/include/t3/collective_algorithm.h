@@ -1,4 +1,4 @@
-/* How the GPUs of a collective operation send to each other, and where they find results. */
+/* The algorithms of collective operations, and the buffers of their results. */
 #ifndef T3_COLLECTIVE_ALGORITHM_H
 #define T3_COLLECTIVE_ALGORITHM_H
 
@@ -10,7 +10,7 @@
  * after the other: a reduce-scatter from the last to the first, an all-gather back. */
 enum t3_collective_algorithm T3_OF_32_BITS { T3_RING, T3_DIRECT, T3_HIERARCHICAL, T3_IN_NETWORK, T3_TORUS_RINGS };
 
-/* The place where a GPU finds the result. */
+/* The buffer in which a GPU finds the result. */
 enum t3_operation_result T3_OF_32_BITS {
   T3_RESULT_IN_PLACE, /* in the buffer that it sends from */
   T3_RESULT_APART,    /* in another buffer of the same size */

@@ -1,6 +1,6 @@
-/* What a library of programs and kernels shows to the platform that opens it: one table, t3_exports, and nothing else.
- * The platform calls what the table names and hands it tables of its own: the HAL (t3_hal.h) to programs, the wave
- * (t3/device.h) to kernels. What the platform comes with is such a table as well.
+/* The interface of a library of programs and kernels to the platform: one table, t3_exports, and nothing else. The
+ * platform calls the table's functions and passes tables of its own: the HAL (t3_hal.h) to programs, the wave
+ * (t3/device.h) to kernels. The platform's own programs and kernels are in such a table too.
  *
  * Every GPU opens a copy of the library, so that static variables are a GPU's own. */
 #ifndef T3_EXPORTS_H
@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* The version of this description: the first number is raised when a name or a meaning changes, the second follows the
- * structures. A library has to be built again for a platform that has others. */
+/* The version of this description. The first number is raised when a name or a meaning changes; the second follows the
+ * structures. A library must be rebuilt for a platform that has other numbers. */
 #define T3_EXPORTS_VERSION T3_API_VERSION
 #define T3_EXPORTS_LAYOUT                                                                           \
   ((sizeof(struct t3_hal) +                                                                         \
@@ -32,8 +32,8 @@ extern "C" {
                                               31 * sizeof(struct t3_device))))))))) &               \
    0xFFFFFFFF)
 
-/* What runs on a GPU's command processor. Names of programs and kernels are of 1 to 64 letters, digits, ".", "-" and
- * "_", and each is there once. */
+/* A program for a GPU's command processor. Names of programs and kernels have 1 to 64 letters, digits, ".", "-" and
+ * "_". Each name is unique. */
 struct t3_named_program {
   const char* name;
   t3_program* main;

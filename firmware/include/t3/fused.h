@@ -1,5 +1,5 @@
-/* What a fused GEMM's outputs become, one on each GPU, cut into a chunk of workgroups for each: GPU g owns chunk g (T3
- * sections 4 and 7.1). */
+/* The collectives that are fused with a GEMM. The output on each GPU is cut into a chunk of workgroups for each GPU:
+ * GPU g owns chunk g (T3 sections 4 and 7.1). */
 #ifndef T3_FUSED_H
 #define T3_FUSED_H
 

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* What a region permits, beside being read for messages of this NIC. */
+/* The access rights of a region. Messages of this NIC may always read from it. */
 enum {
   T3_NIC_LOCAL_WRITE = T3_NIC_REGION_ACCESS_LOCAL_WRITE_MASK,
   T3_NIC_REMOTE_READ = T3_NIC_REGION_ACCESS_REMOTE_READ_MASK,
@@ -36,7 +36,7 @@ enum {
 /* Registers memory and returns its key, local and remote in one. */
 enum t3_status t3_nic_reg_mr(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
                              uint32_t* key);
-/* What comes for the key from now on is refused. */
+/* Invalidates the key. Later requests with it are refused. */
 enum t3_status t3_nic_dereg_mr(struct t3_context* context, uint32_t key);
 
 enum { T3_NIC_ENTRIES_MAX = 32768, T3_NIC_RECORD_BYTES = 64 };
@@ -49,8 +49,8 @@ struct t3_nic_queue {
   uint32_t entries;          /* of either ring: a power of two up to T3_NIC_ENTRIES_MAX */
   uint32_t receives;         /* the driver's: receive entries posted since it was created */
   uint64_t memory;           /* of t3_malloc, 64-byte aligned, t3_nic_queue_bytes(entries) */
-  /* Since it was created: entries posted, those that are known to have ended, completions taken, which are those and
-   * of peers' writes with immediate. */
+  /* Counts since the queue pair was created: posted entries, entries known to have ended, and taken completions. The
+   * latter include those of peers' writes with immediate. */
   uint32_t posted, ended, taken;
   bool is_open;    /* the driver's: between t3_nic_create_qp and t3_nic_reset_qp */
   bool is_kernels; /* the driver's: kernels post to it */
@@ -58,7 +58,7 @@ struct t3_nic_queue {
 };
 
 static inline uint64_t t3_nic_queue_bytes(uint32_t entries) { return T3_NIC_RECORD_BYTES + (uint64_t)entries * 96; }
-/* Where its parts are. */
+/* The addresses of its parts. */
 static inline uint64_t t3_nic_record_of(const struct t3_nic_queue* queue) { return queue->memory; }
 static inline uint64_t t3_nic_send_of(const struct t3_nic_queue* queue) { return queue->memory + T3_NIC_RECORD_BYTES; }
 static inline uint64_t t3_nic_completions_of(const struct t3_nic_queue* queue) {
@@ -76,7 +76,8 @@ enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_qu
                               uint32_t peer_queue_pair);
 /* One of T3_NIC_STATE_NOW_... */
 enum t3_status t3_nic_query_qp(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state);
-/* Forgets all entries; then it can be created again. T3_BUSY while the DMA engine has it. */
+/* Discards all entries and leaves the queue pair uninitialized, so that it can be created again. Returns T3_BUSY while
+ * the DMA engine owns it. */
 enum t3_status t3_nic_reset_qp(struct t3_context* context, struct t3_nic_queue* queue);
 
 struct t3_nic_message {

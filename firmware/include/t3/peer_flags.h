@@ -1,5 +1,5 @@
-/* Flags by which workgroups of the same number on several GPUs notify each other: a byte from each GPU, of which a poll
- * reads eight at once. */
+/* Flags by which workgroups of the same number on several GPUs notify each other. Each GPU has a byte, and one poll
+ * reads eight of them. */
 #ifndef T3_PEER_FLAGS_H
 #define T3_PEER_FLAGS_H
 
@@ -7,7 +7,7 @@
 
 enum { T3_PEER_FLAG_WORD = 8 };
 
-/* Of a workgroup, and of all for so many kinds of flags: by kind, workgroup and GPU. */
+/* Returns the bytes of one workgroup's flags, and of all flags: by kind, workgroup and GPU. */
 static inline uint64_t t3_peer_flag_bytes(uint32_t gpus) {
   return (gpus + UINT64_C(1) * T3_PEER_FLAG_WORD - 1) / T3_PEER_FLAG_WORD * T3_PEER_FLAG_WORD;
 }

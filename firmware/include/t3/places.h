@@ -1,8 +1,9 @@
-/* In which order a GPU sends to the others: each begins with what is next to its own place, so that all do the same
- * from their places and no GPU is sent to by all at once.
+/* The order in which a GPU sends to the others. Each GPU starts with its successor in local rank, so that no GPU is
+ * sent to by all at once.
  *
- * Without rows places are numbers. In a torus, whose GPU g has place g mod gpus_per_row in row g / gpus_per_row, those
- * in front alternate with those behind, so that links in both directions always have something to carry. */
+ * Without rows the local ranks are the GPUs' numbers. In a torus GPU g has local rank g mod gpus_per_row in row g /
+ * gpus_per_row. The order then alternates between ranks ahead and ranks behind, so that links in both directions are
+ * busy. */
 #ifndef T3_PLACES_H
 #define T3_PLACES_H
 
@@ -13,7 +14,8 @@ struct t3_places {
   uint32_t gpus_per_row; /* 0: there are no rows; else it divides gpus */
 };
 
-/* How far behind this GPU the other one of this number is, 1 to gpus - 1, by columns and rows where there are rows. */
+/* Returns the distance from this GPU to the one of this number, 1 to gpus - 1. With rows it is counted by columns and
+ * rows. */
 static inline uint32_t t3_distance_of(const struct t3_places* p, uint32_t number) {
   if (p->gpus_per_row == 0) return number;
   return number % 2 == 1 ? (number + 1) / 2 : p->gpus - number / 2;
@@ -27,7 +29,7 @@ static inline uint32_t t3_far_behind(const struct t3_places* p, uint32_t gpu, ui
   return (gpu % row + distance % row) % row + (gpu / row + distance / row) % rows * row;
 }
 
-/* How far behind that GPU this one is. */
+/* Returns the distance back: from the GPU at `distance` to this one. */
 static inline uint32_t t3_distance_back(const struct t3_places* p, uint32_t distance) {
   const uint32_t row = p->gpus_per_row;
   if (row == 0) return p->gpus - distance;

@@ -1,4 +1,4 @@
-/* What kernels on rows do: the operations and what each takes and gives. */
+/* The operations of kernels on rows, with their operands and results. */
 #ifndef T3_ROW_OPERATIONS_H
 #define T3_ROW_OPERATIONS_H
 
@@ -8,7 +8,7 @@
 
 #include "t3/enumeration.h"
 
-/* What is done to every row of a, b, c and out. Where it says vector, an operand of one row serves all rows. */
+/* The operation on every row of a, b, c and out. Where it says vector, an operand of one row serves all rows. */
 enum t3_row_operation T3_OF_32_BITS {
   T3_ROWS_SCALE = 1,                /* out = factor a */
   T3_ROWS_ADD = 2,                  /* out = a + b, b may be a vector */

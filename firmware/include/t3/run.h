@@ -1,5 +1,5 @@
-/* What a program is given of its run: how memory is arbitrated, and the workload's arguments in bytes, which it reads
- * by t3_<structure>_of (t3/workloads/<workload>.h). */
+/* The run as a program sees it: the memory's arbitration, and the workload's arguments in bytes. A program reads the
+ * latter by t3_<structure>_of (t3/workloads/<workload>.h). */
 #ifndef T3_RUN_H
 #define T3_RUN_H
 
@@ -25,7 +25,7 @@ struct t3_run {
   uint32_t argument_bytes;
 };
 
-/* What runs on a GPU's command processor. The run is there until the program returns. */
+/* A program of a GPU's command processor. The run is valid until the program returns. */
 typedef enum t3_status t3_program(const struct t3_hal* hal, const struct t3_run* run);
 
 /* At least so many bytes. */

@@ -1,9 +1,9 @@
-/* A symmetric heap for kernels of GPUs that only NICs join, or NICs and links: the host's side. Kernels use it by
- * t3/shmem_device.h.
+/* The host's side of a symmetric heap for kernels. The GPUs are joined by NICs alone, or by NICs and links. Kernels use
+ * it by t3/shmem_device.h.
  *
- * All GPUs make the same calls in the same order: t3_shmem_init opens queue pairs to all others, exchanges keys over
- * the hosts' network and leaves a table in memory, whose address a kernel receives. The table also says which GPUs
- * kernels' loads and stores reach: those that this GPU's links have a route to. */
+ * All GPUs make the same calls in the same order. t3_shmem_init opens queue pairs to all others, exchanges keys over
+ * the hosts' network and writes a table to memory. A kernel receives the table's address as an argument. The table also
+ * lists the GPUs that kernels' loads and stores reach: those that this GPU's links have a route to. */
 #ifndef T3_SHMEM_H
 #define T3_SHMEM_H
 
@@ -40,9 +40,9 @@ enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options
  * another piece, as above. */
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address);
-/* When no kernel uses it any more, on any GPU. Waits until all has ended that kernels have posted. If something has
- * ended with an error, which a kernel that has not called t3_shmem_quiet has not seen, everything is closed all the
- * same, and the code is t3_nic_status of the first such syndrome. */
+/* Closes the heap. To be called when no kernel on any GPU uses it any more. Waits until all posted messages have ended.
+ * Everything is closed even if a message has ended with an error that no t3_shmem_quiet has reported. The code is then
+ * t3_nic_status of the first such syndrome. */
 enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_heap* heap);
 
 #ifdef __cplusplus

@@ -38,11 +38,11 @@ enum t3_operation T3_OF_32_BITS { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
 
 enum t3_memory_kind T3_OF_32_BITS { T3_CACHED, T3_UNCACHED };
 
-/* As in memory_controller.arbitration. */
+/* The policies of memory_controller.arbitration. */
 enum t3_arbitration T3_OF_32_BITS { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT };
 
-/* What `limit` may be in t3_set_arbitration beside a number: what the policy takes by itself, which are its bands with
- * mca, and of mca none at all. */
+/* Special values of `limit` in t3_set_arbitration. T3_LIMIT_BY_BANDS: the policy's default, which is its bands with
+ * mca. T3_LIMIT_NONE, mca alone: no limit. */
 enum { T3_LIMIT_BY_BANDS = 0, T3_LIMIT_NONE = 255 };
 
 /* Workgroups that can share a chunk in ring kernels: each has a signal counter of its own, and 16 of the 512 are the
@@ -60,7 +60,7 @@ struct t3_matrix {
   enum t3_memory_kind memory;
 };
 
-/* How a GEMM cuts its output: one tile per workgroup, shared by its wavefronts. */
+/* The tiling of a GEMM's output: one tile per workgroup, shared by its wavefronts. */
 struct t3_tiling {
   uint32_t rows, columns;
   uint32_t wavefronts; /* 1 to 8 */
@@ -135,7 +135,7 @@ struct t3_error {
   uint64_t time_ns;
 };
 
-/* Arguments of a handler. */
+/* The event that a handler is called for. */
 struct t3_interrupt {
   enum t3_line line;
   enum t3_status
@@ -150,7 +150,7 @@ typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* i
 /* Queues of kernels of a GPU. */
 enum { T3_QUEUES = 4 };
 
-/* Settings of a queue whose kernels run beside those of other queues. */
+/* Scheduling options of a queue of kernels against the other queues. */
 struct t3_queue_options {
   uint32_t priority;   /* where there is room for workgroups of several queues, the highest goes first */
   uint64_t cu_mask[8]; /* bit b of word w: compute unit 64 w + b takes workgroups of the queue; all 0: every one does */
@@ -169,12 +169,13 @@ struct t3_context {
   uint64_t opaque[T3_CONTEXT_WORDS];
 };
 
-/* Takes the GPU over. T3_BUSY while a context has it, this one or another: it has to be closed, or the GPU to be reset.
- * Without T3_OK the context is as it was. Calls distinguish an open context from all others, as T3_INVALID_ARGUMENT;
- * what was neither opened nor zeroed is recognized by the number that open ones begin with. */
+/* Takes the GPU over. Returns T3_BUSY while a context has the GPU, this one or another; that context must be closed, or
+ * the GPU reset. The context is unchanged unless T3_OK is returned. Calls on a context that is not open return
+ * T3_INVALID_ARGUMENT; an open context is recognized by the number that it starts with, also in memory that was never
+ * zeroed. */
 enum t3_status t3_init(struct t3_context* context, const struct t3_hal* hal);
-/* Gives the GPU back for another t3_init, which goes on where this context has left its neighbours. T3_BUSY while
- * kernels, fills or a barrier are in progress or anything is mapped; the context stays open then. */
+/* Releases the GPU for another t3_init, which continues where this context has left its neighbours. Returns T3_BUSY
+ * while kernels, fills or a barrier are in flight or anything is mapped; the context stays open then. */
 enum t3_status t3_close(struct t3_context* context);
 /* Every block of the GPU as after power-on, whatever it does; memory keeps its content. Contexts are void after it:
  * what fails in one is T3_STALE, like t3_set_handler, t3_mask, t3_unmask and waits for its kernels, and so is every
@@ -182,8 +183,8 @@ enum t3_status t3_close(struct t3_context* context);
  * this one: reset them all, then call t3_init on all. */
 enum t3_status t3_reset(const struct t3_hal* hal);
 
-/* How long calls may wait from now on, each by itself; T3_FOREVER after t3_init, with 0 they never wait. What is not
- * over then is answered with T3_TIMEOUT and goes on: call again, or abort it. */
+/* Sets the longest time of each later wait, in ns. It is T3_FOREVER after t3_init; with 0 calls never wait. An
+ * operation that is not over by then continues, and its call returns T3_TIMEOUT: call again, or abort it. */
 enum t3_status t3_set_timeout(struct t3_context* context, uint64_t timeout_ns);
 
 /* The number of the context's GPU, how many GPUs there are, and the HAL that t3_init was given, also when it is closed.
@@ -209,20 +210,21 @@ enum t3_status t3_free(struct t3_context* context, uint64_t address);
  * it. */
 enum t3_status t3_fill_zero(struct t3_context* context, const struct t3_matrix* matrix);
 
-/* What t3_fill_zero would zero is zero from now on and nothing is written: memory keeps a bit for each 32 bytes that
- * says whether they have been written since, and the first update is a store. T3_TABLE_FULL when there are not enough
- * such bits, T3_BUSY while some of another matrix that was armed is not written yet. */
+/* Makes the matrix zero without a write: memory keeps a bit for each 32 bytes that says whether they have been written
+ * since, and the first update is a store. Returns T3_TABLE_FULL when there are not enough such bits. Returns T3_BUSY
+ * while some of another armed matrix is not written yet. */
 enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix);
 /* Gives the armed matrix up, T3_BUSY while somebody is at it: what has not been written holds what memory holds. */
 enum t3_status t3_disarm_zero(struct t3_context* context);
 
 /* 0 when there are 2^32 or more, or none. */
 uint32_t t3_workgroups(const struct t3_output* output);
-/* Without workgroups when there is no such chunk. */
+/* Returns the chunk; it has no workgroups when there is no such chunk. */
 struct t3_chunk t3_chunk_of(const struct t3_output* output, uint32_t index, uint32_t chunks);
 /* The chunk that this GPU reaches in step `step` of a reduce-scatter: first the one it sends at once, last its own. */
 struct t3_chunk t3_ring_chunk(const struct t3_context* context, const struct t3_output* output, uint32_t step);
-/* Where the same matrix lies on another GPU that has allocated the same; no node has a GPU for 2^20 and more. */
+/* Returns the address of the same matrix on another GPU that has made the same allocations. No node has a GPU of number
+ * 2^20 or more. */
 uint64_t t3_peer_address(const struct t3_matrix* matrix, uint32_t gpu);
 
 /* Stores of the chunk go to the peer's memory (T3_STORE or T3_UPDATE) instead of to the local one. The same chunk may
@@ -256,8 +258,8 @@ enum t3_status t3_remote_unmap_all(struct t3_context* context);
 /* For after a timeout: abort the kernels (t3_abort_kernels), then remove all maps whatever they wait for. Their counts
  * are lost; what still arrives for them is added to memory and logged as aborted. Peers that send here do the same. */
 enum t3_status t3_force_unmap_all(struct t3_context* context);
-/* Until every chunk of t3_dma_map is complete; the code of what the first tile that failed met, or at once T3_MISMATCH
- * or T3_EXCESS when an access did not fit its map, until nothing is mapped. */
+/* Waits until every chunk of t3_dma_map is complete, and returns the error of the first tile that failed. Returns
+ * T3_MISMATCH or T3_EXCESS at once when an access did not fit its map, until nothing is mapped. */
 enum t3_status t3_wait_dma(struct t3_context* context);
 /* A queue besides queue 0, which is open from t3_init on. Kernels of a queue run one after the other, those of several
  * queues at the same time: they share compute units, cache and memory, and none may write what another one reads or
@@ -266,8 +268,8 @@ enum t3_status t3_wait_dma(struct t3_context* context);
 enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options options, uint32_t* queue);
 /* Queue 0's as well, which has neither priority nor mask at first. T3_BUSY while the queue has kernels. */
 enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t3_queue_options options);
-/* Kernels are queued there from now on, and what t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels
- * say is about it. Ring kernels alternate, whatever their queues, since they have the same counters. */
+/* Selects the queue for kernels from now on. t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels refer
+ * to this queue. Ring kernels run one after the other, whatever their queues, since they use the same counters. */
 enum t3_status t3_use_queue(struct t3_context* context, uint32_t queue);
 /* Kernels run in the order of the calls, which return before they do; a failed one does not keep the next from running.
  * T3_TIMEOUT when there was no room in the queue: the kernel is not in it. */
@@ -295,32 +297,33 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
  * T3_UNCACHED and which every GPU must have finished writing (t3_flush_cache, t3_barrier). */
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging);
-/* The same between the GPUs of each node alone, by consecutive numbers: chunk p of as many as a node has GPUs is summed
- * at its GPU p. T3_INVALID_ARGUMENT: nodes of so many do not hold all GPUs. */
+/* Does the same between the GPUs of each node alone, by consecutive numbers. The output has as many chunks as a node
+ * has GPUs; chunk p is summed at GPU p of the node. Returns T3_INVALID_ARGUMENT when nodes of this size do not hold all
+ * GPUs. */
 enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging, uint32_t gpus_per_node);
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output);
-/* Until all kernels queued before the call have ended; the code of the first one that failed since this call has
- * reported one. What is reported to handlers is reported to the program as well, and each of several calls that wait at
- * a time. Packets that a program announces by itself are not waited for, but the first of them that has failed by then
- * is reported. */
+/* Waits until all kernels queued before the call have ended. Returns the code of the first one that has failed since
+ * the last call that reported a failure. A failure that a handler was called for is reported here too, and so it is to
+ * each of several concurrent calls. The call does not wait for packets that a program announces itself, but it reports
+ * the first of them that has failed by then. */
 enum t3_status t3_wait_kernels(struct t3_context* context);
 /* Number of the kernel that the most recent call has queued; 0 when there is none. */
 uint64_t t3_last_kernel(const struct t3_context* context);
-/* Until this kernel has ended; its own code. T3_INVALID_ARGUMENT when it was never queued or 256 more have ended since.
- */
+/* Waits until this kernel has ended, and returns its own code. Returns T3_INVALID_ARGUMENT when it was never queued or
+ * 256 more have ended since. */
 enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number);
 /* Ends all kernels that are queued with T3_ABORTED and waits until they touch memory no more. Kernels queued later run;
  * ring kernels do not (T3_ABORTED) when one was among the aborted, or the latest one was refused: see t3_reset. */
 enum t3_status t3_abort_kernels(struct t3_context* context);
-/* How many workgroups share a chunk in ring kernels, the same on all GPUs; from t3_init on one per compute unit.
- * T3_BUSY for another number once a ring kernel has been queued, until t3_reset: each workgroup has a counter, which
- * all go on counting from where the ring kernels before have stopped. */
+/* Sets the number of workgroups that share a chunk in ring kernels. It must be equal on all GPUs; after t3_init it is
+ * one per compute unit. Returns T3_BUSY for another number once a ring kernel has been queued, until t3_reset: each
+ * workgroup has a counter, which continues from earlier ring kernels. */
 enum t3_status t3_set_ring_workgroups(struct t3_context* context, uint32_t workgroups);
 uint32_t t3_ring_workgroups(const struct t3_context* context);
 
-/* Until everything that kernels have stored is in memory, where the driver, the DMA engine and peers read it. The cache
- * is empty then: kernels see what others have written. */
+/* Waits until all stores of kernels are in memory, where the driver, the DMA engine and peers read them. The cache is
+ * empty then, so kernels see others' writes. */
 enum t3_status t3_flush_cache(struct t3_context* context);
 /* T3_BAD_VALUE when the policy has no such limit: the error log says which ones it has. */
 enum t3_status t3_set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit);
@@ -345,7 +348,7 @@ enum t3_status t3_host_barrier(struct t3_context* context);
  * Waits go on as without handlers. */
 enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uint32_t priority, t3_handler* handler,
                               void* argument);
-/* The handler is not called from now on; what happens meanwhile is reported when the line is unmasked. */
+/* Stops calls of the line's handler. Events that occur meanwhile are reported when the line is unmasked. */
 enum t3_status t3_mask(struct t3_context* context, enum t3_line line);
 enum t3_status t3_unmask(struct t3_context* context, enum t3_line line);
 

@@ -19,7 +19,7 @@ struct operand {
   uint64_t address, stride;
 };
 
-/* The part of the output that the workgroup computes. */
+/* The operands and results of a workgroup. */
 struct attention {
   const struct t3_attention_arguments* arguments;
   enum t3_attention_pass pass;
@@ -167,7 +167,7 @@ static void work_on_scores(struct t3_wave* wave, const struct attention* t, uint
                                          .argument = &fold});
 }
 
-/* Matrix and vector units of a compute unit alternate. */
+/* The matrix and vector units of a compute unit work alternately, never at the same time. */
 static void walk_block(struct t3_wave* wave, const struct attention* t, uint32_t block) {
   const struct t3_attention_arguments* p = t->arguments;
   const struct t3_tile scores = scores_of(t, SCORES, block), slopes = scores_of(t, SLOPES, block);

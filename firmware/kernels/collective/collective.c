@@ -1,10 +1,11 @@
 /* A collective operation on flat buffers, or an all-gather on outputs of a GEMM, as a ring, directly, by nodes or by
  * the switch.
  *
- * Every workgroup owns the same share of each transfer on all GPUs and goes through the steps (steps.h) on its own:
- * wait for the signals that it needs, move its share, signal those that wait for it. Its waves take the share's blocks
- * one after the other, of several transfers round-robin, so that all links have something to send: load one, add what
- * else there is, store it wherever it goes. A step's signals leave when its stores have, and cannot overtake them. */
+ * Every workgroup owns the same share of each transfer on all GPUs and executes the steps (steps.h) on its own. In a
+ * step it waits for the signals that it needs, moves its share and signals the workgroups that wait for it. Its waves
+ * take the share's blocks one after the other, round-robin over the transfers, so that all links are busy. A wave loads
+ * a block, adds the other operands and stores the result to each destination. A step's signals leave after its stores
+ * and cannot overtake them. */
 #include "kernels/operands.h"
 #include "ring_steps.h"
 #include "t3/address.h"
@@ -17,11 +18,12 @@ struct shared_blocks {
   uint64_t workgroups;
 };
 
-/* Workgroups that share sums which the switch loads and stores to all. Loads of N GPUs take the links one way, their
- * stores the other way. Of T turns the first has no stores and the last no loads, which costs a T-th of the time. With
- * F blocks in flight about an F-th is lost, as a block is either loaded or stored. Both are least where T and F are the
- * root of the blocks. But links have to be in use: four times what idle ones have in flight is an estimate, as blocks
- * queue behind others. If those are all blocks, one turn takes them. */
+/* The number of workgroups that share sums which the switch loads and stores to all. The loads of N GPUs take the links
+ * in one direction, their stores in the other. The first of T turns has no stores and the last has no loads, which
+ * costs 1/T of the time. With F blocks in flight about 1/F is lost, as a block is either loaded or stored. Both losses
+ * are least where T and F are the square root of the number of blocks. The links must be in use, however. Four times
+ * what idle links have in flight is an estimate, as blocks queue behind others. If that is all blocks, one turn takes
+ * them. */
 static uint64_t sharing_sums(const struct t3_wave* wave, const struct t3_transfer_blocks* cut) {
   const struct t3_collective_arguments* p = wave->arguments;
   const struct t3_device* device = wave->device;
@@ -43,8 +45,8 @@ static uint64_t share_begin(const struct shared_blocks* blocks, uint64_t workgro
   return workgroup < blocks->workgroups ? blocks->cut.count * workgroup / blocks->workgroups : blocks->cut.count;
 }
 
-/* What the waves of a workgroup share: the blocks of all transfers that are left in this step, one of each round-robin.
- */
+/* The work that the waves of a workgroup share: the remaining blocks of all transfers of this step, in round-robin
+ * order. */
 struct share {
   struct t3_step step;
   uint64_t next, end;
@@ -331,7 +333,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
          check_reach(check, p, launch->workgroups);
 }
 
-/* What is sent there goes to the same places of other GPUs, of which the first has most of an all-to-all's. */
+/* Returns the plan. Data go to the same offsets on all other GPUs; in an all-to-all the first GPU receives most. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_collective_arguments* p = launch->arguments;
   struct t3_collective_arguments first = *p;

@@ -11,14 +11,15 @@
 extern "C" {
 #endif
 
-/* As many as the ring has GPUs, for a schedule. */
+/* Returns the number of steps: as many as the ring has GPUs. */
 uint32_t t3_ring_steps(const struct t3_steps* steps);
 /* The GPU that this one sends to. */
 uint32_t t3_previous_gpu(const struct t3_steps* steps);
-/* In step s: waits for s signals, makes a transfer and notifies the previous GPU. The last step only waits. */
+/* Returns step s of a ring: it waits for s signals, makes a transfer and signals the previous GPU. The last step only
+ * waits. */
 struct t3_step t3_step_of_ring(const struct t3_steps* steps, uint32_t step);
-/* Copies the range of the member `distance` places further on to the same place of the previous GPU's buffer, or of
- * this one's. */
+/* Returns the copy of the range that the member `distance` places further on owns. It goes to the same offset of the
+ * previous GPU's buffer, or of this one's. */
 struct t3_transfer t3_copy_of_range(const struct t3_steps* steps, uint32_t distance);
 
 #ifdef __cplusplus

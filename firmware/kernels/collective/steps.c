@@ -33,7 +33,8 @@ uint32_t t3_three_steps(const struct t3_steps* s) {
   return 3;
 }
 
-/* Of any operation that says what it sends: step 0 sends and notifies all others, step 1 waits for all and adds. */
+/* Returns a step of an operation that is defined by what it sends. Step 0 sends and signals all others; step 1 waits
+ * for all and adds. */
 static struct t3_step step_of_sends(const struct t3_steps* s, uint32_t step) {
   if (step == 0) return (struct t3_step){.transfers = s->operation->sends(s), .tells = T3_TELLS_ALL};
   return (struct t3_step){.awaited = t3_gpus_of(s) - 1, .transfers = s->operation->sum != NULL ? 1 : 0};
@@ -114,7 +115,7 @@ struct t3_transfer t3_part_of(const struct t3_steps* s, uint32_t from, uint32_t 
                               .to = to};
 }
 
-/* Where the GPU so far behind the chunk's owner puts what it sends. */
+/* Returns the slot for what the GPU at this distance from the chunk's owner sends. */
 static uint64_t slot_of(const struct t3_steps* s, uint32_t distance, uint32_t chunk) {
   return s->arguments->staging + (distance - 1) * t3_staging_slot(&s->collective, t3_gpus_of(s)) +
          t3_chunk_offset(s, chunk) % 32;

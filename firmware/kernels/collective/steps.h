@@ -1,4 +1,5 @@
-/* What a GPU does in each step of a collective operation: what it awaits, moves, and whom it notifies.
+/* The steps of a collective operation on a GPU: the signals that a step waits for, its transfers and the signals that
+ * it sends.
  *
  * The steps of an operation are in its folder, platform/workloads/collective/operations/<name>/<name>_steps.c, which
  * defines t3_<name>_operation. What several operations share is here and in ring_steps.h and hierarchical_steps.h. */
@@ -13,13 +14,13 @@
 extern "C" {
 #endif
 
-/* No workgroup is notified more often in a kernel. */
+/* A kernel signals a workgroup at most this often. */
 enum { T3_COLLECTIVE_PIECES_MAX = 1024 };
 
 struct t3_operation;
 struct t3_schedule;
 
-/* What it costs to cut a transfer into pieces, each of which is handed on by itself. */
+/* The cost of cutting a transfer into pieces, each of which is forwarded separately. */
 struct t3_handing_on {
   uint64_t block_bytes; /* the least that is worth it */
   uint64_t bytes;       /* that a link carries in the time that each takes more */
@@ -92,7 +93,7 @@ struct t3_operation {
 
 extern const struct t3_operation* const t3_operations[];
 
-/* Of a workgroup. `op` and `algorithm` are less than T3_COLLECTIVE_OPS and T3_TORUS_RINGS. */
+/* Returns the steps of a workgroup. `op` and `algorithm` are less than T3_COLLECTIVE_OPS and T3_TORUS_RINGS. */
 struct t3_steps t3_steps_of(const struct t3_collective_arguments* arguments, uint32_t workgroup,
                             struct t3_handing_on handing_on);
 
@@ -134,8 +135,8 @@ uint32_t t3_square_root(uint64_t square, uint32_t most);
 uint32_t t3_two_steps(const struct t3_steps* steps);
 uint32_t t3_three_steps(const struct t3_steps* steps);
 
-/* In-network: step 0 moves this GPU's chunk, from all as a sum or from here, and to all or here. It notifies all,
- * itself too, and step 1 waits until all have notified it. */
+/* Returns a step of an in-network operation. Step 0 moves this GPU's chunk: it loads from all GPUs as a sum or from
+ * here, and stores to all or here. It then signals all GPUs, itself too, and step 1 waits for the signals of all. */
 struct t3_step t3_step_in_network(const struct t3_steps* steps, uint32_t step);
 
 #ifdef __cplusplus

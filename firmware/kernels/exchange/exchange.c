@@ -1,11 +1,12 @@
-/* The all-to-all behind pooling, with the shuffle: a sample's columns of all GPUs come to lie beside each other on its
- * owner, which takes no pass of its own since they are stored in 2-D blocks. Or the way back, of their gradients.
+/* The all-to-all after pooling, with the shuffle. A sample's columns from all GPUs are placed side by side on its
+ * owner. The shuffle takes no pass of its own, since the columns are stored in 2-D blocks. The kernel also does the
+ * reverse for their gradients.
  *
- * What NICs have brought is shuffled on the GPU that has received it.
+ * Data that NICs have brought are shuffled on the GPU that has received them.
  *
  * Every workgroup has the same share of what goes to each GPU. Its waves take the share's blocks one after the other,
- * of all GPUs round-robin, so that all links have something to send. When all has left it notifies the same workgroup
- * of every other GPU, which cannot overtake it, and waits for a signal from all of them. */
+ * round-robin over the GPUs, so that all links are busy. When all blocks have left, the workgroup signals the same
+ * workgroup of every other GPU and waits for the signals of all of them. A signal cannot overtake the blocks. */
 #include "t3/arguments/exchange.h"
 #include "kernels/operands.h"
 #include "t3/address.h"
@@ -36,7 +37,7 @@ static uint64_t block_count(const struct blocks* blocks, uint64_t samples) {
   return divided_up(samples, blocks->rows) * blocks->pieces;
 }
 
-/* What the waves of a workgroup share: which of its blocks is the next. */
+/* The progress that the waves of a workgroup share: the next of its blocks. */
 struct share {
   uint64_t next;
 };
@@ -50,7 +51,8 @@ static bool is_back(const struct t3_exchange_arguments* p) {
   return p->direction == T3_EXCHANGE_ARGUMENTS_DIRECTION_TO_TABLES;
 }
 
-/* What this GPU has pooled for another one, or one for this one; back, the gradients of what that one has pooled. */
+/* Returns the rows that this GPU has pooled for another one, or that one for this GPU. Back: the gradients of the rows
+ * that the other one has pooled. */
 static struct rows rows_for(const struct t3_exchange_arguments* p, uint32_t gpu) {
   const uint64_t row = t3_row_bytes_of(p->columns, p->element), all = p->gpus * row;
   const uint64_t first = t3_flat_chunk_begin(p->global_batch, gpu, p->gpus), here = samples_of(p, p->gpu);
@@ -148,7 +150,7 @@ static struct t3_matrices out_of(const struct t3_exchange_arguments* p, uint32_t
   return t3_piece("out", p->out, samples_of(p, gpu) * p->gpus * t3_row_bytes_of(p->columns, p->element));
 }
 
-/* Returns the matrices of all GPUs to which the kernel writes. */
+/* Returns the matrices that all GPUs together write on this GPU. */
 static struct t3_matrices written_of(const struct t3_exchange_arguments* p, uint32_t gpu) {
   return is_back(p) ? pooled_of(p) : out_of(p, gpu);
 }

@@ -4,7 +4,7 @@
 #include "kernels/operands.h"
 #include "product.h"
 
-/* The part of the output that the workgroup computes. */
+/* The operands and results of a workgroup. */
 struct gemm {
   const struct t3_gemm_arguments* arguments;
   struct t3_grid grid;

@@ -25,8 +25,8 @@ static inline struct t3_tile t3_product_sums(struct t3_rectangle place) {
 /* Computes what is at this place of the output, no larger than the tile. */
 void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place);
 
-/* As many more workgroups fit as the tile is smaller than the one that the machine is made for: the program is compiled
- * for so many, which share the registers, unless its fp32 sums take more. */
+/* Sets the plan's tiles. As many more workgroups fit as the tile is smaller than the machine's own tile. The program is
+ * compiled for so many, which share the registers, unless its fp32 sums take more. */
 void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_t tile_rows, uint32_t tile_columns);
 
 #endif

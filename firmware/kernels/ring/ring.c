@@ -25,7 +25,7 @@ enum { GPUS_MAX = 1 << 16 }; /* their number travels in 16 bits */
 enum collective { REDUCE_SCATTER, NEAR_MEMORY_REDUCE_SCATTER, ALL_GATHER };
 static const char* const collective_names[] = {"reduce-scatter", "near-memory reduce-scatter", "all-gather"};
 
-/* What a wave works on: the arguments of either kernel. */
+/* The work of a wave: the arguments of either kernel. */
 struct ring {
   enum collective collective;
   struct t3_ring_reduce_scatter_arguments arguments;
@@ -63,7 +63,7 @@ static struct t3_grid grid_of(const struct ring* r) {
   return (struct t3_grid){p->m, p->n, p->tile_rows, p->tile_columns, 1, p->ldo, (enum t3_element)p->element};
 }
 
-/* What the waves of a workgroup share: the blocks that are left in this step. */
+/* The work that the waves of a workgroup share: the remaining blocks of this step. */
 struct share {
   struct t3_chunk_blocks blocks;
   uint64_t next, end;
@@ -76,7 +76,7 @@ static uint32_t chunk_of(const struct ring* r, uint32_t step) {
   return (uint32_t)(((uint64_t)p->gpu + step + (reduces(r) ? 1 : 0)) % p->gpus);
 }
 
-/* Where the receiver takes what is sent. */
+/* Returns the address at which the receiver takes the data. */
 static uint64_t sent_to(const struct ring* r) {
   return is_staged(r) ? r->arguments.peer_staging : r->arguments.peer_out;
 }
@@ -176,7 +176,7 @@ static bool check_ring_position(struct t3_check* check, const struct t3_ring_red
   return true;
 }
 
-/* Where the other GPUs of the ring and this one store: as much memory as out takes. */
+/* Checks the memory that this GPU and the other GPUs of the ring store to: as much as out takes. */
 static bool check_receivers(struct t3_check* check, const struct t3_ring_reduce_scatter_arguments* p, bool staged) {
   const uint64_t bytes = t3_extent(p->m, p->ldo, t3_row_bytes_of(p->n, p->element));
   if (t3_unaligned(p->peer_out) || (staged && (t3_unaligned(p->staging) || t3_unaligned(p->peer_staging))))
@@ -282,7 +282,8 @@ static struct t3_plan plan_all_gather(const struct t3_device* device, const stru
   return plan_for("all-gather", device, &r, launch->workgroups);
 }
 
-/* What a chunk's sender and its receiver, at this position, must agree on; `out` and `staging` are the receiver's. */
+/* Returns the agreement between a chunk's sender and its receiver, at this position; `out` and `staging` are the
+ * receiver's. */
 static struct t3_agreement agreement_of(const struct ring* r, uint32_t receiver, uint64_t out, uint64_t staging) {
   static const char* const elements[] = {"fp16", "bf16", "fp32"};
   const struct t3_ring_reduce_scatter_arguments* p = &r->arguments;

@@ -1,4 +1,4 @@
-/* What a kernel on rows computes, apart from how its operands get there. In fp32. */
+/* The arithmetic of kernels on rows, in fp32, separate from the transfer of operands. */
 #ifndef T3_KERNELS_ROW_ARITHMETIC_H
 #define T3_KERNELS_ROW_ARITHMETIC_H
 

@@ -12,7 +12,7 @@ struct operand {
   struct t3_tile tile;
 };
 
-/* The part of the output that the workgroup computes. */
+/* The operands and results of a workgroup. */
 struct rows {
   const struct t3_rows_arguments* arguments;
   const struct t3_row_traits* traits;

@@ -1,4 +1,4 @@
-// Round-robin; an empty stream loses its turn to the other (T3 4.5: method t3).
+// Round-robin between the streams. An empty stream loses its slot to the other (T3 4.5: method t3).
 #include "memory/arbitration.h"
 
 namespace t3vp::memory::policies {

@@ -1,6 +1,6 @@
-// One of two policies, by how full the kernel's first stage has kept the DRAM queue. A GEMM that leaves the queue half
-// empty waits for single accesses: compute goes first. One that fills it waits for the DRAM's rate, whoever goes first,
-// and communication that is held back only ends later: both streams alternate.
+// Selects one of two policies by the occupancy of the DRAM queue in the kernel's first stage. A GEMM that leaves the
+// queue half empty waits for single accesses: compute goes first. A GEMM that fills it is limited by the DRAM's rate,
+// whichever stream goes first. Held-back communication would only end later, so both streams are served round-robin.
 #include "memory/arbitration.h"
 
 namespace t3vp::memory::policies {

@@ -58,7 +58,7 @@ void Core::run_followed(std::uint64_t steps) {
   } while (follower_ != nullptr && hart_.steps() != end && !hart_.is_paused() && !hart_.sleeps());
 }
 
-/// As many as begin before the quantum ends, and one at least.
+/// Returns the number of steps that begin before the quantum ends, at least one.
 std::uint64_t Core::steps_of_quantum() const {
   const std::uint64_t period = parameters_.clock_period.value(), remaining = keeper_.remaining().value();
   const std::uint64_t steps = std::max<std::uint64_t>((remaining + period - 1) / period, 1);
@@ -112,7 +112,7 @@ std::size_t Core::write_debug(std::uint64_t address, const unsigned char* data, 
   return written;
 }
 
-/// A transaction of its own: that of an access may be in flight.
+/// The access has a transaction of its own: that of another access may be in flight.
 std::size_t Core::debug_access(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
                                std::size_t bytes) {
   tlm::tlm_generic_payload transaction;

@@ -29,13 +29,13 @@ struct CoreParameters {
 
 class Core;
 
-/// Who follows a core from one instruction to the next: a debugger.
+/// Follows a core from one instruction to the next, as a debugger does.
 class Follower {
  public:
   virtual ~Follower() = default;
   /// Before the instruction at the hart's pc; interrupts have been taken. It may wait, and may change what it finds.
   virtual void before(Core& core) = 0;
-  /// Behind it, and before simulated time goes on.
+  /// Called after the instruction, and before simulated time continues.
   virtual void after(Core& core) = 0;
 };
 
@@ -51,25 +51,25 @@ class Core : public sc_core::sc_module, private Environment {
   /// Its registers, for who starts, watches or debugs it; of a running core they are those of its last wait.
   Hart& hart() { return hart_; }
   const Hart& hart() const { return hart_; }
-  /// The instruction in flight is the last one. To be called while the core runs, by what it accesses.
+  /// Makes the instruction in flight the last one. The target of the core's access calls this while the core runs.
   void halt();
   bool is_halted() const { return halted_; }
-  /// Null: none, which is faster. What the core does, and when, is the same.
+  /// Sets the follower. Null means none, which is faster; the core's behaviour and timing are the same.
   void set_follower(Follower* follower) { follower_ = follower; }
   /// Lets a core that sleeps go on, without an interrupt.
   void wake();
-  /// By debug transport: as the core sees memory and registers, without side effects, in no time. Returns how many of
-  /// the bytes were served.
+  /// Reads by debug transport: memory and registers as the core sees them, without side effects and in no time. Returns
+  /// the number of bytes that were served.
   std::size_t read_debug(std::uint64_t address, unsigned char* data, std::size_t bytes);
   std::size_t write_debug(std::uint64_t address, const unsigned char* data, std::size_t bytes);
-  /// What it has run ahead of simulated time included.
+  /// Returns the core's time, with the time by which it has run ahead of simulated time.
   sc_core::sc_time local_time() const;
 
  private:
   class Keeper : public tlm_utils::tlm_quantumkeeper {
    public:
     explicit Keeper(const sc_core::sc_time& quantum) : quantum_(quantum) {}
-    /// Until need_sync(); nothing when that is now.
+    /// Returns the time until need_sync(); zero when that is now.
     sc_core::sc_time remaining() const;
 
    protected:

@@ -25,14 +25,14 @@ class NameReader {
     return true;
   }
 
-  /// Up to a dot or bracket.
+  /// Returns the text up to a dot or bracket.
   std::string_view word() {
     part_ = next_;
     while (!at_end() && text_[next_] != '.' && text_[next_] != '[') ++next_;
     return text_.substr(part_, next_ - part_);
   }
 
-  /// What is in brackets, or behind one that is not closed.
+  /// Returns the text in brackets, or after one that is not closed.
   std::string_view index() {
     part_ = next_ + 1;
     const std::size_t end = std::min(text_.find(']', part_), text_.size());
@@ -41,11 +41,11 @@ class NameReader {
   }
   bool is_behind(char character) const { return next_ > part_ && text_[next_ - 1] == character; }
 
-  /// What was read last is not what could stand there.
+  /// Rejects the word that was read last.
   [[noreturn]] void reject(const std::string& expected) const {
     throw NameError(part_, std::string(text_.substr(part_, next_ - part_)), expected);
   }
-  /// What comes next cannot.
+  /// Rejects the text that comes next.
   [[noreturn]] void reject_rest(const std::string& expected) const {
     throw NameError(next_, std::string(text_.substr(next_)), expected);
   }

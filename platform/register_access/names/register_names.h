@@ -51,14 +51,14 @@ std::optional<RegisterPlace> register_at(std::uint64_t address);
 
 std::string name_of(const RegisterPlace& place);
 
-/// Without GPU, block and field: "status", "value[3]".
+/// Returns the name without GPU, block and field: "status", "value[3]".
 std::string name_in_block(const RegisterPlace& place);
 
-/// Of any address of the node: of a register and, with "+4", its high half; else of a block, "gpu0.dma+0x200", or
-/// "gpu0.memory+0x1000" or "gpu0+0xf0000ff0000".
+/// Returns the name of any address of the node: of a register and, with "+4", its high half; else of a block,
+/// "gpu0.dma+0x200", or "gpu0.memory+0x1000" or "gpu0+0xf0000ff0000".
 std::string name_of_address(std::uint64_t address);
 
-/// What the register's value says of the place: "action = add, operation = none, force = 0", or "add" for a field.
+/// Returns the place's value in words: "action = add, operation = none, force = 0", or "add" for a field.
 std::string text_of_value(const RegisterPlace& place, std::uint64_t register_value);
 
 /// A number, or the name of a value that the field can have, as it stands in the field: not shifted. Throws NameError.

@@ -14,7 +14,7 @@ struct RegisterSlot {
   std::uint32_t element = 0;
 };
 
-/// Returns the register of the word at this offset in the block of this window.
+/// Returns the slot of the word at this offset in the block of this window.
 RegisterSlot slot_of(std::size_t window, std::uint64_t offset);
 
 }  // namespace t3vp

@@ -25,7 +25,7 @@ bool is_member(const FieldDescription& field, std::uint64_t value) {
 
 bool is_of_equality(Relation relation) { return relation == Relation::equal || relation == Relation::not_equal; }
 
-/// What is read has some of these bits, in the place of the value.
+/// Returns whether the comparison may be true or false, when the value read has some of these bits.
 bool may_go_either_way(Relation relation, std::uint64_t value, std::uint64_t bits) {
   switch (relation) {
     case Relation::equal:
@@ -51,7 +51,7 @@ Fault fault_of_bits(const Statement& s, std::uint64_t bits) {
                                                   s.mask ? " with this mask" : "")};
 }
 
-/// Of a register whose fields have names for their values.
+/// Returns the fault for a register whose fields have names for their values.
 Fault fault_of_members(const Statement& s, std::uint64_t bits) {
   if (!is_of_equality(s.relation)) return {};
   for (const FieldDescription& field : s.place.description->fields) {

@@ -16,7 +16,7 @@ struct ComparisonFault {
   std::string expected;
 };
 
-/// Of an expectation of a register or field, or a wait for it. Of registers that are only written nothing is said: the
+/// Returns the fault of an expectation of a register or field, or of a wait for it. Write-only registers have none: the
 /// hardware refuses to read them.
 std::optional<ComparisonFault> fault_of_comparison(const Statement& statement);
 

@@ -15,19 +15,19 @@ struct ScriptToken {
 
 class LineReader {
  public:
-  /// What is behind # does not count.
+  /// Reads a line; text after # is ignored.
   explicit LineReader(std::string_view line) : line_(line.substr(0, line.find('#'))) { skip_spaces(); }
 
   bool at_end() const { return next_ == line_.size(); }
-  /// Of what comes next, from 1.
+  /// Returns the column of the next character, from 1.
   std::size_t column() const { return next_ + 1; }
-  /// Of what has been read last.
+  /// Returns the column of the last word that was read.
   std::size_t last_column() const { return last_ + 1; }
   ScriptToken last() const;
 
   /// Letters, digits, underscores; empty when something else comes next.
   std::string_view word();
-  /// The same without reading on.
+  /// Returns the next word without taking it.
   std::string_view next_word() const;
   /// A word with dots, and with indices in brackets unless it is a GPU's memory.
   std::string_view name();

@@ -34,7 +34,7 @@ class ScriptSession {
   std::unique_ptr<Executor> executor_;
 };
 
-/// What scripts on the node may speak of.
+/// Returns the names that scripts on the node may use.
 ScriptMachine machine_of(const Node& node);
 
 }  // namespace t3vp

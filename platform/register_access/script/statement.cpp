@@ -102,7 +102,7 @@ class Parser {
       throw ScriptError(line_.last_column(), std::string(found), fmt::format("gpu0 to gpu{}", machine_.gpus - 1));
   }
 
-  /// Reads the range behind the name of a GPU's memory.
+  /// Parses the span that follows the name of a GPU's memory.
   MemorySpan span(std::string_view gpu) {
     MemorySpan span;
     const std::optional<std::uint64_t> number =
@@ -241,7 +241,7 @@ class Parser {
     line_.reject_next("==, !=, <, <=, > or >=");
   }
 
-  /// Reads a value as the register or the field has it.
+  /// Parses a value as it is in the register or in the field.
   std::uint64_t value(const RegisterPlace& place) {
     const std::string_view text = line_.word();
     try {
@@ -272,7 +272,7 @@ class Parser {
   }
   static bool is_read_only(Access access) { return access == Access::ro || access == Access::rc; }
 
-  /// Reads the fields behind their opening brace.
+  /// Parses the fields that follow their opening brace.
   std::uint64_t fields(RegisterPlace place) {
     std::uint64_t all = 0, known = 0;
     do {

@@ -1,4 +1,4 @@
-// Scripts of register accesses have one statement a line.
+// The statements of a register script, one a line.
 //
 //   gpu0.dma.rows = 64                                     writes a register
 //   gpu0.dma.command = {action = add, operation = update}  and its fields, the others being 0
@@ -16,8 +16,8 @@
 //   expect gpu1.memory[0, 64] == gpu0.memory[0x1000, 64]   the same bytes
 //   read gpu0.memory[0x1000, 64] u16                       shows them
 //
-// `#` begins a comment. Numbers are decimal or hexadecimal behind 0x. What can make no difference is a mistake: a
-// comparison that always or never holds, elements that the bytes are no multiple of.
+// `#` begins a comment. Numbers are decimal or hexadecimal behind 0x. A statement without any effect is an error, such
+// as a comparison that always or never holds. So is a number of bytes that is no multiple of the element.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@
 
 namespace t3vp {
 
-/// What a statement may begin with, beside a register or memory.
+/// The words that a statement may start with, besides a register or memory.
 inline constexpr const char* script_verbs[] = {"read", "refused", "expect", "wait", "delay", "fill"};
 
-/// What scripts may speak of.
+/// The names that scripts may use.
 struct ScriptMachine {
   std::uint64_t gpus = 1;
   std::uint64_t memory_bytes = 0;  ///< of the GPU that has least

@@ -45,7 +45,7 @@ class Suggester {
     if (std::string_view(text).substr(0, begun_.size()) == begun_) texts_.push_back(text);
   }
 
-  /// At the start of a statement, or behind a verb.
+  /// Offers names at the start of a statement, or after a verb.
   void offer_names(std::string_view before) {
     const bool is_behind_verb =
         std::any_of(std::begin(script_verbs), std::end(script_verbs), [&](const char* verb) { return before == verb; });

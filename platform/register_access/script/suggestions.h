@@ -1,4 +1,4 @@
-// How a statement that has been begun may go on, for a prompt.
+// The possible continuations of an incomplete statement, for a prompt.
 #pragma once
 
 #include <string>

@@ -52,7 +52,8 @@ class RegisterTrace : public RegisterObserver {
 
   std::unique_ptr<RegisterSink> sink_;
   std::string last_error_;  ///< that was reported since the last access
-  /// By time: initiators may be ahead of simulated time, and nothing of an earlier time follows once that has come.
+  /// Accesses by their time, since initiators may be ahead of simulated time. When simulated time has reached an
+  /// access, no earlier one follows.
   std::multimap<Picoseconds, TracedAccess> waiting_;
 };
 

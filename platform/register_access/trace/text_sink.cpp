@@ -15,7 +15,7 @@ std::string change_of(const RegisterPlace& place, std::uint64_t before, std::uin
                      : fmt::format("{} = {} -> {}", name_of(place), old, text);
 }
 
-/// Of a register with fields those that have any of these bits.
+/// Returns the fields of a register that have any of these bits.
 std::string changes_of(RegisterPlace place, const RegisterAccess& access, std::uint64_t bits) {
   if (place.description->fields.empty()) return change_of(place, access.before, access.after);
   std::string changes;
@@ -33,7 +33,8 @@ std::string changes_of(const RegisterPlace& place, const RegisterAccess& access)
   return changes_of(place, access, access.writes && (told & place.mask()) != 0 ? told : ~std::uint64_t{0});
 }
 
-/// Of a 64-bit register by 32 bits: the low half only announces, or fetches for later.
+/// Returns the half of a 64-bit register for an access of 32 bits. The low half only announces a write, or fetches the
+/// high half for later.
 std::string half_of(const RegisterPlace& place, const RegisterAccess& access) {
   const bool is_low = access.address == place.address;
   if (access.writes && is_low) return name_of(place) + ", low half, held";

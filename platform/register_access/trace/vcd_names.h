@@ -23,7 +23,7 @@ class VcdNames {
   using Variables = std::vector<Variable>;
 
   const Variables& of_register(const RegisterPlace& place);
-  /// What has happened at a GPU's block or another place: "reads", "writes", "refused", "sent".
+  /// Returns the name of an event at a GPU's block or another place: "reads", "writes", "refused", "sent".
   const std::string& event(std::uint64_t gpu, const std::string& block, const std::string& event);
 
   /// All that have been asked for so far, with the end of the definitions.

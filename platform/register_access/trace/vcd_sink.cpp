@@ -19,7 +19,7 @@ std::string text_of(const VcdNames::Variable& variable, std::uint64_t register_v
                              : fmt::format("b{:b} {}\n", value, variable.id);
 }
 
-/// Where it happens: a block, or what is in its place.
+/// Returns the place of the event: a block, or what is in its place.
 std::string block_of(std::uint64_t address) {
   const std::string name = name_of_address(address);  // "gpu0.dma.rows", "gpu0.dma+0x200", "gpu0+0x..."
   const std::size_t begin = name.find_first_of(".+"), end = name.find_first_of(".+", begin + 1);

@@ -14,7 +14,7 @@ namespace t3vp {
 /// "auto" is none.
 std::optional<t3_collective_algorithm> algorithm_named(const std::string& word);
 
-/// What the algorithm has to know of the GPUs' places: nodes, rows or dimensions.
+/// Sets the topology that the algorithm needs: nodes, rows or dimensions.
 void set_places(t3_collective& collective, const Topology& topology);
 
 /// Why the operation cannot go by the algorithm on these links, as "hierarchical needs links of kind nodes". Empty: it

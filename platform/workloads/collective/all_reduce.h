@@ -13,7 +13,7 @@ struct t3_all_reduce {
   uint64_t epochs[T3_DIRECT_COUNTERS]; /* direct: what they all have counted so far */
 };
 
-/* Of each workgroup, from rings.first_counter on. */
+/* Returns the number of counters of each workgroup, from rings.first_counter on. */
 uint32_t t3_all_reduce_counters(const uint32_t* dimensions);
 /* For buffers of up to so many elements. What the caller says of it is the element, dimensions and the first counter.
  * Before the GPUs have met. */

@@ -1,4 +1,4 @@
-// What a collective operation means: what GPUs' buffers hold before and after, and what links carry for it.
+// The definition of a collective operation: the contents of GPUs' buffers before and after, and its traffic on links.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class CollectiveData {
   Chunk chunk(std::uint32_t owner) const;
 
   float value(std::uint32_t gpu, std::uint64_t index) const;
-  /// The elements of all GPUs at this index.
+  /// Returns the sum of all GPUs' elements of this index.
   float sum(std::uint64_t index) const;
   /// A GPU's buffer with those elements alone; the others are not a number.
   std::vector<float> taken(std::uint32_t gpu, const Chunk& elements) const;
@@ -44,12 +44,12 @@ class CollectiveOperation : public LinkDemand {
  public:
   /// Elements that the operation takes from a GPU.
   virtual CollectiveData::Chunk taken(const CollectiveData& data, std::uint32_t /*gpu*/) const { return data.whole(); }
-  /// What a GPU's buffer `out` holds in the end. `before` is what the operation takes from it.
+  /// Returns the final contents of a GPU's buffer `out`. `before` is the operation's input from it.
   virtual std::vector<float> received(const CollectiveData& data, std::uint32_t gpu,
                                       std::vector<float> before) const = 0;
 };
 
-/// Of the operation, whatever is sent by it: `chunk_bytes` by GPU.
+/// Returns the least link time of the operation, whatever its algorithm: `chunk_bytes` by GPU.
 double least_link_ns(t3_collective_op op, const std::vector<std::uint64_t>& chunk_bytes, const Fabric& fabric);
 double least_link_ns(const t3_collective& collective, const Fabric& fabric);
 

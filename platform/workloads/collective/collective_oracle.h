@@ -19,9 +19,9 @@ class CollectiveOracle {
  public:
   CollectiveOracle(const t3_collective& collective, std::uint32_t gpus, std::uint64_t seed);
 
-  /// What the operation takes from a GPU. No number at all is where it takes nothing.
+  /// Returns the operation's input from a GPU. It is NaN where the operation takes nothing.
   std::vector<float> sent(std::uint32_t gpu) const;
-  /// What a GPU's buffer `out` holds in the end.
+  /// Returns the final contents of a GPU's buffer `out`.
   std::vector<float> received(std::uint32_t gpu) const;
 
  private:

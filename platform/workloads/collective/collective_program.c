@@ -8,7 +8,7 @@ static enum t3_status allocate(struct t3_context* gpu, uint64_t bytes, uint64_t*
   return bytes == 0 ? T3_OK : t3_malloc(gpu, bytes, address);
 }
 
-/* The same on all GPUs, since they send to each other's: what an all-to-all's GPU 0 receives is the most. */
+/* Allocates the same on all GPUs, since they send to each other's buffers: GPU 0 receives most in an all-to-all. */
 static enum t3_status set_up(struct t3_context* gpu, struct t3_flat_collective* flat) {
   const struct t3_collective* c = &flat->collective;
   const uint32_t element = t3_element_bytes(c->element);

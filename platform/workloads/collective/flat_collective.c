@@ -24,12 +24,12 @@ static uint32_t rounds_of(const struct t3_collective* c) {
 
 static bool goes_by_rings(const struct t3_collective* c) { return c->algorithm == T3_TORUS_RINGS; }
 
-/* Returns the number of counters of each workgroup. */
+/* Returns the counters that each workgroup uses. */
 static uint32_t all_counters(const struct t3_collective* c) {
   return goes_by_rings(c) ? t3_torus_dimensions(c->dimensions) : T3_FLAT_KERNELS * rounds_of(c);
 }
 
-/* Those of the first kernel at the end. */
+/* The counters of the first kernel are at the end. */
 static uint32_t counters_of(const struct t3_context* gpu, const struct t3_collective* c, uint32_t kernel) {
   return t3_first_counter(gpu, (kernel + 1) * rounds_of(c));
 }

@@ -63,7 +63,7 @@ struct Actor {
   std::vector<double> told, told_second;  ///< when the signals of both counters arrive
 
   bool can_go_on(const t3_step& step) const { return signals(step).size() >= step.awaited; }
-  /// When the last signal that the step waits for is there.
+  /// Returns the time of the last signal that the step waits for.
   double told_at(const t3_step& step) const {
     std::vector<double> times = signals(step);
     const auto last = times.begin() + static_cast<std::ptrdiff_t>(step.awaited) - 1;
@@ -219,7 +219,7 @@ double StepTraffic::slowest_at_switch(std::uint32_t gpu) const {
   return slowest;
 }
 
-/// Of a step: what the GPU's memory moves, and what it loads over its ports to the cache.
+/// Returns the time of a step: of the traffic of the GPU's memory, and of the loads over its ports to the cache.
 double StepTraffic::time_at(std::uint32_t g) const {
   const GpuParameters& gpu = parameters_of(settings_.system, g);
   const double port_GBps = gpu.compute.port_bytes_per_cycle * gpu.compute.clock_GHz * gpu.compute.compute_units;

@@ -1,4 +1,4 @@
-// What the steps of the collective kernel move over links and in memories, and how long that takes at least.
+// The traffic of the collective kernel's steps on links and in memories, and its least time.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ struct t3_torus_rings {
   uint64_t staging;
 };
 
-/* How many there are, and so counters of each workgroup. */
+/* Returns the number of dimensions, which is also the number of counters of each workgroup. */
 uint32_t t3_torus_dimensions(const uint32_t* dimensions);
 /* While no GPU can have signalled yet, that is before a barrier: what the counters count so far. */
 enum t3_status t3_read_torus_epochs(const struct t3_context* gpu, struct t3_torus_rings* rings);

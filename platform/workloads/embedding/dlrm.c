@@ -1,11 +1,11 @@
 /* A training pass of a recommendation model, in the order of ASTRA-sim's graph of it (GPU-initiated overlap, section
- * 4.1): the tables' all-to-all is in flight beside the bottom perceptron and awaited before the interaction; backwards
- * the all-reduce of each bucket of gradients, and the all-to-all of the tables' gradients, are in flight beside what is
- * computed in front of them, and awaited where they are needed.
+ * 4.1). The tables' all-to-all overlaps with the bottom perceptron; the interaction waits for it. In the backward pass
+ * the all-reduce of each bucket of gradients, and the all-to-all of the tables' gradients, overlap with the computation
+ * before them. The steps that need their results wait for them.
  *
- * Three queues: what is computed, all-to-alls, and all-reduces. The interaction takes all that has been pooled and
- * gives as much, in one pass over memory, whose gradient is what it has given: the tables learn as if half the sum of
- * its squares were to become small. */
+ * There are three queues: for computation, for all-to-alls, and for all-reduces. The interaction reads all pooled rows
+ * and writes as much, in one pass over memory. Its gradient is its own output: the tables learn as if the loss were
+ * half the sum of its squares. */
 #include "workloads/embedding/dlrm_layout.h"
 
 #include <stddef.h>
@@ -38,12 +38,12 @@ static uint32_t bucket_layers(const struct pass* p) {
   return t3_dlrm_bucket_layers(&p->dlrm, p->embedding.element, t3_gpus(p->gpu));
 }
 
-/* Returns the number of counters of each workgroup. */
+/* Returns the counters that each workgroup uses. */
 static uint32_t counters_of(const struct pass* p) {
   return EXCHANGE_COUNTERS + t3_all_reduce_counters(p->dlrm.dimensions);
 }
 
-/* What is pooled of this GPU's samples, or given for it, as rows of each GPU's tables. */
+/* Returns the pooled rows of this GPU's samples, or their gradients, as rows of each GPU's tables. */
 static struct t3_matrix all_features(const struct pass* p, uint64_t address) {
   const struct t3_embedding* e = &p->embedding;
   return (struct t3_matrix){.address = address,
@@ -62,7 +62,7 @@ static struct t3_matrix first_features(const struct pass* p, struct t3_matrix li
   return like;
 }
 
-/* What GPUs have parts of, by their numbers, one for each bucket. */
+/* Publishes the buffers that GPUs have parts of, by their numbers, one for each bucket. */
 static void publish_shared(const struct pass* p) {
   const uint32_t layers = t3_dlrm_layers(&p->dlrm), each = bucket_layers(p);
   for (uint32_t bucket = 0; bucket * each < layers; ++bucket) {
@@ -74,7 +74,7 @@ static void publish_shared(const struct pass* p) {
   }
 }
 
-/* The same on all GPUs, since they store to each other's: the first one's are the largest. */
+/* Allocates the same on all GPUs, since they store to each other's buffers: the first one's are the largest. */
 static enum t3_status allocate(struct pass* p) {
   struct t3_context* gpu = p->gpu;
   const struct t3_embedding* e = &p->embedding;

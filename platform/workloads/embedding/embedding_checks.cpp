@@ -1,4 +1,4 @@
-// What depends on the system, and what is refused.
+// Values that depend on the system, and the checks of a run.
 #include <fmt/format.h>
 
 #include <algorithm>

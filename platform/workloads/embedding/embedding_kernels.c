@@ -7,7 +7,7 @@
 #include "t3/arguments/exchange.h"
 #include "workloads/shared/program_steps.h"
 
-/* The tables, as the arguments of all their kernels describe them. */
+/* The arguments that all kernels on tables have in common. */
 #define TABLES(gpu_, e, b)                                                                                          \
   .tables = (b)->tables, .indices = (b)->indices, .offsets = (b)->offsets, .seed = (e)->seed,                       \
   .tables_per_gpu = (e)->tables_per_gpu, .rows = (e)->rows, .dimension = (e)->dimension,                            \

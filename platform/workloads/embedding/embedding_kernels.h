@@ -5,7 +5,7 @@
 #include "t3/t3.h"
 #include "workloads/embedding/embedding_layout.h"
 
-/* Where a GPU has what they take and give; 0: there is none. */
+/* The addresses of the kernels' operands and results on a GPU; 0: there is none. */
 struct t3_embedding_buffers {
   uint64_t tables, indices, offsets;
   uint64_t pooled;      /* of its tables, all samples */
@@ -39,7 +39,7 @@ struct t3_exchange_route {
 enum t3_status t3_queue_exchange(struct t3_context* gpu, const struct t3_embedding* e,
                                  const struct t3_exchange_route* route);
 
-/* Arguments of the backward pass. */
+/* The buffers of the backward pass. */
 struct t3_update_buffers {
   uint64_t gradients;        /* of all that this GPU has pooled */
   uint64_t ready, arguments; /* of a persistent kernel: a flag for each sample */

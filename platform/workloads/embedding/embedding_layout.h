@@ -74,7 +74,7 @@ static inline uint64_t t3_embedding_row_bytes(const struct t3_embedding* e) {
   return UINT64_C(1) * e->dimension * t3_element_bytes(e->element);
 }
 
-/* Bytes that a GPU pools of a sample. */
+/* Returns the bytes that a GPU pools of a sample. */
 static inline uint64_t t3_embedding_sample_bytes(const struct t3_embedding* e) {
   return e->tables_per_gpu * t3_embedding_row_bytes(e);
 }
@@ -89,7 +89,7 @@ static inline uint64_t t3_embedding_index_bytes(const struct t3_embedding* e) {
   return UINT64_C(1) * e->tables_per_gpu * e->global_batch * e->pooling * T3_POOLING_INDEX_BYTES;
 }
 
-/* Bytes of the offsets at which the bags' numbers begin, by table and sample. */
+/* Returns the bytes of the bag offsets: the start of each bag in the index list, by table and sample. */
 static inline uint64_t t3_embedding_offset_bytes(const struct t3_embedding* e) {
   return UINT64_C(1) * e->tables_per_gpu * e->global_batch * T3_POOLING_INDEX_BYTES;
 }
@@ -107,7 +107,7 @@ static inline uint64_t t3_embedding_out_bytes(const struct t3_embedding* e, uint
   return t3_embedding_sample_bytes(e) * gpus * t3_embedding_samples(e, gpu, gpus);
 }
 
-/* Of a sample on a GPU; the last one may have fewer tables. */
+/* Returns the number of slices of a sample on a GPU; the last one may have fewer tables. */
 static inline uint32_t t3_embedding_slices(const struct t3_embedding* e) {
   return (e->tables_per_gpu + e->slice - 1) / e->slice;
 }
@@ -148,7 +148,7 @@ static inline uint32_t t3_embedding_owner(const struct t3_embedding* e, uint32_t
   return sample < of_larger ? sample / (size + 1) : rest + (sample - of_larger) / size;
 }
 
-/* Where its result of a table is in the owner's `out`, in bytes; `gpu` has the table. */
+/* Returns the offset of a table's result in the owner's `out`, in bytes; `gpu` has the table. */
 static inline uint64_t t3_embedding_out_offset(const struct t3_embedding* e, uint32_t sample, uint32_t gpu,
                                                uint32_t table, uint32_t gpus) {
   const uint32_t owner = t3_embedding_owner(e, sample, gpus);

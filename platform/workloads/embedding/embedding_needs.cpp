@@ -38,7 +38,7 @@ class UpdatedTables {
 
 }  // namespace
 
-/// What a training pass has beside its tables, their results and what notifies of these.
+/// Adds the buffers of a training pass that are neither tables nor their results or flags.
 void EmbeddingWorkload::add_pass(const RunSettings& settings, std::vector<Buffer>& buffers) const {
   const t3_embedding& e = embedding_;
   const t3_dlrm& d = *dlrm_;
@@ -102,7 +102,7 @@ LowerBounds EmbeddingWorkload::lower_bounds(const RunSettings& settings, std::ui
   return bounds;
 }
 
-/// What each GPU sends to each owner of samples.
+/// Returns the least time of what each GPU sends to each owner of samples.
 double EmbeddingWorkload::least_fabric_ns(const RunSettings& settings) const {
   std::vector<std::uint64_t> chunks;
   for (std::uint32_t gpu = 0; gpu < settings.gpus; ++gpu)
@@ -110,7 +110,8 @@ double EmbeddingWorkload::least_fabric_ns(const RunSettings& settings) const {
   return t3vp::least_link_ns(T3_ALL_TO_ALL, chunks, whole_fabric_of(settings));
 }
 
-/// What each GPU sends by its NIC to owners of samples in other nodes, and receives from there.
+/// Returns the least time of what each GPU sends by its NIC to owners of samples in other nodes, and receives from
+/// there.
 double EmbeddingWorkload::least_nic_ns(const RunSettings& settings) const {
   const t3_embedding& e = embedding_;
   const std::uint32_t gpus = settings.gpus, node = e.gpus_per_node;

@@ -26,7 +26,7 @@ class EmbeddingOracle {
   /// One of the GPU's tables, when each row of each bag has become less by what was pooled of the bag, of a mean by its
   /// share of it.
   Table updated_table(std::uint32_t gpu, std::uint32_t table) const;
-  /// What the GPU's buffer `out` holds of one of its samples in the end.
+  /// Returns the final contents of the GPU's buffer `out` for one of its samples.
   std::vector<float> received(std::uint32_t gpu, std::uint32_t sample) const;
 
  private:
@@ -37,7 +37,7 @@ class EmbeddingOracle {
   std::uint32_t gpus_;
 };
 
-/// What a GPU cannot do without.
+/// The least work of a GPU.
 struct PoolingNeed {
   std::uint64_t rows = 0;        ///< of all bags
   std::uint64_t additions = 0;   ///< of elements

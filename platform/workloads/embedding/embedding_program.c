@@ -23,7 +23,7 @@ enum { HEAP_ALIGNMENT = 256, RING_ENTRIES = 256 };
 
 static uint64_t in_heap(uint64_t bytes) { return (bytes + HEAP_ALIGNMENT - 1) / HEAP_ALIGNMENT * HEAP_ALIGNMENT; }
 
-/* What a persistent kernel's NIC sends and brings. */
+/* Allocates the buffers that a persistent kernel's NIC sends from and receives in. */
 static enum t3_status allocate_slices(struct t3_context* gpu, const struct t3_embedding* e, struct run* r) {
   struct t3_embedding_buffers* b = &r->buffers;
   const uint64_t out = t3_embedding_out_bytes(e, 0, t3_gpus(gpu)), ready = t3_embedding_ready_bytes(e, 0, t3_gpus(gpu)),
@@ -41,7 +41,7 @@ static enum t3_status allocate_slices(struct t3_context* gpu, const struct t3_em
   return T3_OK;
 }
 
-/* What the hosts send: the first GPU receives the most. */
+/* Allocates the buffers for the nodes' CPUs: the first GPU receives most. */
 static enum t3_status allocate_bulk(struct t3_context* gpu, const struct t3_embedding* e, struct run* r) {
   struct t3_embedding_buffers* b = &r->buffers;
   const uint64_t pooled = t3_embedding_pooled_bytes(e), received = t3_embedding_out_bytes(e, 0, t3_gpus(gpu));
@@ -59,14 +59,14 @@ static enum t3_status allocate_bulk(struct t3_context* gpu, const struct t3_embe
   return t3_prepare_host_sends(gpu, &r->sends);
 }
 
-/* What is stored to each other over links. */
+/* Allocates the buffers for stores over links. */
 static enum t3_status allocate_linked(struct t3_context* gpu, const struct t3_embedding* e,
                                       struct t3_embedding_buffers* b) {
   if (e->method == T3_BULK) T3_TRY(t3_malloc(gpu, t3_embedding_pooled_bytes(e), &b->pooled));
   return t3_malloc(gpu, t3_embedding_out_bytes(e, 0, t3_gpus(gpu)), &b->out);
 }
 
-/* The same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
+/* Allocates the same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
 static enum t3_status allocate(struct t3_context* gpu, const struct t3_embedding* e, struct run* r) {
   struct t3_embedding_buffers* b = &r->buffers;
   const bool is_fused = e->method == T3_FUSED_POOLING;
@@ -113,7 +113,7 @@ static enum t3_status exchange(struct t3_context* gpu, const struct t3_embedding
   return T3_OK;
 }
 
-/* When all GPUs are here, all that they have stored has arrived. */
+/* When all GPUs have arrived here, all their stores have arrived. */
 static enum t3_status await_peers(struct t3_context* gpu) {
   t3_begin(gpu, "arrival");
   T3_TRY(t3_barrier(gpu));

@@ -10,7 +10,7 @@ static void spend(struct t3_context* gpu, uint64_t ns) {
   if (ns != 0) t3_hal_of(gpu)->wait_ns(t3_hal_of(gpu)->platform, ns);
 }
 
-/* Of the only context: one to each other GPU, without its own. */
+/* Returns the queue pair to a peer. The only context has one to each other GPU, without its own. */
 static struct t3_nic_queue* queue_to(const struct t3_context* gpu, struct t3_host_sends* sends, uint32_t peer) {
   return &sends->heap->queues[peer < t3_gpu(gpu) ? peer : peer - 1];
 }
@@ -26,7 +26,7 @@ static uint64_t bytes_for(const struct t3_context* gpu, const struct t3_host_sen
   return t3_embedding_samples(sends->embedding, peer, t3_gpus(gpu)) * t3_embedding_sample_bytes(sends->embedding);
 }
 
-/* The last piece notifies the peer that all are there. */
+/* The last piece notifies the peer that all pieces have arrived. */
 static enum t3_status post(struct t3_context* gpu, struct t3_host_sends* sends, uint32_t peer) {
   const uint64_t bytes = bytes_for(gpu, sends, peer), row = t3_embedding_sample_bytes(sends->embedding);
   const uint64_t from = sends->pooled + t3_flat_chunk_begin(sends->embedding->global_batch, peer, t3_gpus(gpu)) * row;

@@ -1,5 +1,5 @@
-/* What GPUs have pooled for each other, sent by their NICs after a kernel's end: the host posts, as in the left half of
- * GPU-initiated overlap's Figure 3. */
+/* Sends by the NICs of the results that GPUs have pooled for each other, after a kernel's end. The node's CPU posts
+ * them, as in the left half of GPU-initiated overlap's Figure 3. */
 #ifndef T3_HOST_SENDS_H
 #define T3_HOST_SENDS_H
 
@@ -17,7 +17,8 @@ struct t3_host_sends {
 
 /* Exchanges keys and makes queue pairs ready to receive, before the GPUs meet. */
 enum t3_status t3_prepare_host_sends(struct t3_context* gpu, struct t3_host_sends* sends);
-/* Behind the kernels' end: sends all and waits until what the others send is here, and all that is sent has ended. */
+/* Called after the kernels' end. Sends all, and waits until the others' results have arrived and all sends have
+ * ended. */
 enum t3_status t3_send_by_host(struct t3_context* gpu, struct t3_host_sends* sends);
 
 #endif

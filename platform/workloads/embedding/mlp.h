@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* What weights are before the pass, the same on all GPUs, and what the first layer takes of each sample of the global
- * batch: numbers from -1 to 1 - 2^-23, weights divided by `width`. */
+/* Return the weights before the pass, equal on all GPUs, and the first layer's input for each sample of the global
+ * batch: numbers from -1 to 1 - 2^-23, with weights divided by `width`. */
 float t3_mlp_weight(const struct t3_dlrm* shape, uint32_t layer, uint32_t row, uint32_t column);
 float t3_mlp_dense(uint32_t sample, uint32_t column);
 
@@ -28,7 +28,7 @@ enum t3_status t3_mlp_allocate(struct t3_context* gpu, const struct t3_dlrm* sha
                                uint32_t samples, struct t3_mlp* mlp);
 /* Hands what layers begin with to the platform, "dense" and "weights000" on; the GPU's samples begin with this one. */
 void t3_mlp_publish(const struct t3_context* gpu, const struct t3_mlp* mlp, uint32_t first_sample);
-/* What a layer takes; the input behind the last layer is what that one gives. */
+/* Returns the input of a layer; the input after the last layer is the last layer's output. */
 struct t3_matrix t3_mlp_input(const struct t3_mlp* mlp, uint32_t layer);
 /* The gradient that the layer in front has to go on with. */
 struct t3_matrix t3_mlp_error(const struct t3_mlp* mlp);

@@ -8,8 +8,8 @@
 
 namespace t3vp {
 
-/// By formulas of its own: nothing is shared with the kernels. Operands are those of a GEMM, exact, of which each
-/// element of a product is known without adding anything up (exact_operands.h).
+/// Computes the results by formulas of its own, without code of the kernels. Operands are those of an exact GEMM, whose
+/// products have elements that are known without any additions (exact_operands.h).
 class ExpertsOracle {
  public:
   explicit ExpertsOracle(const GemmProblem& problem);

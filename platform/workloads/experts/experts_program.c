@@ -20,7 +20,7 @@ static enum t3_status allocate_flags(struct t3_context* gpu, const struct t3_exp
   return t3_write_zeros(gpu, b->ready, bytes);
 }
 
-/* The same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
+/* Allocates the same on all GPUs, since they store to each other's `out`: the first one's is the largest. */
 static enum t3_status allocate(struct t3_context* gpu, const struct t3_experts* e, struct buffers* b) {
   const struct t3_matrix product = {.rows = e->tokens, .columns = e->hidden, .element = e->element};
   *b = (struct buffers){.a = {.rows = e->tokens, .columns = e->inner, .element = e->element},

@@ -130,7 +130,7 @@ LowerBounds ExpertsWorkload::lower_bounds(const RunSettings&, std::uint32_t, con
   return gemm_bounds(gemm_, gpu.compute);
 }
 
-/// What each GPU sends to each owner of tokens, without what pads rows.
+/// Returns the least time of what each GPU sends to each owner of tokens, without the padding of rows.
 double ExpertsWorkload::least_link_ns(const RunSettings& settings) const {
   std::vector<std::uint64_t> chunks;
   for (std::uint32_t gpu = 0; gpu < settings.gpus; ++gpu)

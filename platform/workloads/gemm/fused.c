@@ -115,8 +115,8 @@ static bool gathers(const struct t3_gemm_workload* w) {
          (is_of_nodes(w) && !w->by_nic);
 }
 
-/* Tiles for all owners alternate, each GPU's beginning with another one, so that none has to take from all at once
- * while the links to others rest. */
+/* Tiles go round-robin over their owners. Each GPU starts with another owner, so that no GPU receives from all at once
+ * while other links are idle. */
 static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t3_gemm_workload* w,
                                           const struct t3_operands* t) {
   struct t3_gemm_options options = t3_gemm_options_of(w);
@@ -156,8 +156,8 @@ static enum t3_status zero_matrix(struct t3_context* gpu, const struct t3_gemm_w
   return w->valid_bits ? t3_arm_zero(gpu, matrix) : t3_fill_zero(gpu, matrix);
 }
 
-/* What is updated: everything in a ring, what is summed here where all else is stored elsewhere, and nothing of an
- * all-to-all. */
+/* Zeroes the memory that is updated: all of the output in a ring, only the chunk summed here when the others are stored
+ * elsewhere, and nothing in an all-to-all. */
 static enum t3_status zero(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_output* out) {
   const struct t3_chunk own = is_of_nodes(w) ? t3_summed_here(gpu, w, out) : own_chunk(gpu, out);
   if (w->fused == T3_FUSED_RING_REDUCE_SCATTER) return zero_matrix(gpu, w, &out->matrix);

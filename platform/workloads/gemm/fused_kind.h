@@ -1,4 +1,4 @@
-// What fused methods make of the GPUs' outputs, by the names that run files give it.
+// The collectives of fused methods, by their names in run files.
 #pragma once
 
 #include <string>

@@ -101,14 +101,14 @@ void GemmWorkload::check_tables(const Document& run, const Document& system, con
   require("/tracker/chunks", settings.system.tracker.chunks, needed.counted);
   require("/dma/commands", settings.system.dma.commands, needed.sent);
   require("/output_map/entries", settings.system.output_map.entries, needed.stored);
-  // By another index the sets depend on the order of the maps: the Tracker refuses what may spill.
+  // With another index the sets depend on the order of the maps. The Tracker refuses maps that may spill.
   if (!settings.system.tracker.strict || settings.system.tracker.index != memory::TrackerIndex::workgroup) return;
   const std::uint64_t ways = tracker_ways_needed(settings);
   if (settings.system.tracker.ways < ways)
     system.reject("/tracker/ways", fmt::format("at least {}, since nothing may spill with tracker.strict", ways));
 }
 
-/// With valid bits the programs write no zeros, so that there have to be enough.
+/// With valid bits the programs write no zeros, so there must be enough valid bits.
 void GemmWorkload::check_valid_bits(const Document& run, const RunSettings& settings) const {
   const std::uint64_t bits = settings.system.memory.valid_bits_bytes,
                       needed = memory::ValidBits::storage_bytes(grid(settings).bytes());

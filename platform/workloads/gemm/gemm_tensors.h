@@ -1,4 +1,4 @@
-/* What programs of a GEMM start with, and the all-gather that they end with. */
+/* The common start of a GEMM's programs, and the all-gather at their end. */
 #ifndef T3_WORKLOADS_GEMM_OPERANDS_H
 #define T3_WORKLOADS_GEMM_OPERANDS_H
 
@@ -26,7 +26,8 @@ struct t3_gemm_collectives {
   struct t3_flat_collective kernels;
 };
 
-/* With a staging buffer for a reduce-scatter unless it updates near memory. Before the GPUs have met. */
+/* Prepares collectives, with a staging buffer for a reduce-scatter unless it updates near memory. To be called before
+ * the GPUs have met. */
 enum t3_status t3_prepare_collectives(struct t3_context* context, const struct t3_gemm_workload* w,
                                       const struct t3_output* out, enum t3_collective_op op, struct t3_matrix* staging,
                                       struct t3_gemm_collectives* collectives);
@@ -39,7 +40,7 @@ enum t3_status t3_gather_all(struct t3_context* context, struct t3_gemm_collecti
 
 struct t3_gemm_options t3_gemm_options_of(const struct t3_gemm_workload* w);
 struct t3_tiling t3_gemm_tiling(const struct t3_gemm_workload* w);
-/* How chunks that are summed are counted and sent. */
+/* Returns the options by which chunks that are summed are counted and sent. */
 struct t3_dma_options t3_gemm_dma_options(const struct t3_gemm_workload* w);
 
 #endif

@@ -83,7 +83,7 @@ class GemmWorkload : public Workload {
   std::uint32_t tp_ = 0, tokens_ = 0;
   std::uint32_t gpus_per_node_ = 0;  ///< GPUs that links join inside a node, or all
   bool by_nic_ = false;              ///< NICs, and no links, join the nodes
-  /// Of the collectives over links: what there are (t3_collective_op), and how they go.
+  /// The collectives over links: their operations (t3_collective_op), and their algorithm.
   std::vector<t3_collective_op> collectives_;
   t3_collective_algorithm algorithm_ = T3_RING;
   std::shared_ptr<ExpectedOutput> expected_;  ///< of all GPUs

@@ -1,6 +1,6 @@
 #include "workloads/gemm/gemm_tensors.h"
 
-/* Nothing of one phase is left in the cache or in flight when the next one is timed. */
+/* When the next phase is timed, nothing of the previous one is left in the cache or in flight. */
 static enum t3_status settle(struct t3_context* gpu) {
   T3_TRY(t3_flush_cache(gpu));
   return t3_barrier(gpu);

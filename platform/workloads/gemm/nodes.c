@@ -39,7 +39,7 @@ enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes
   return T3_OK;
 }
 
-/* When all are here, nothing that was sent is sent again. */
+/* When all GPUs have arrived here, no message is sent again. */
 enum t3_status t3_close_node_queues(struct t3_context* gpu, const struct t3_nodes* n, struct t3_node_queues* queues) {
   T3_TRY(t3_host_barrier(gpu));
   for (uint32_t i = 0; i + 1 < n->count; ++i) T3_TRY(t3_nic_reset_qp(gpu, &queues->queues[i]));

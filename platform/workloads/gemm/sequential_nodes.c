@@ -8,7 +8,7 @@
 
 enum { PIECE_BYTES = 1 << 30 }; /* of a rectangle that is longer than a message may be */
 
-/* Messages of a queue's peer so far. */
+/* The messages that a queue's peer has sent so far. */
 enum { SUMS_ARE_IN_MEMORY = 1, ALL_IS_SENT = 2 };
 
 struct sums {

@@ -31,7 +31,7 @@ static inline uint32_t t3_gemv_workgroups(const struct t3_gemv* g, uint64_t slic
   return slices & UINT32_MAX;
 }
 
-/* Slices of the GPU that owns most. */
+/* Returns the slices of the GPU that owns most. */
 static inline uint64_t t3_gemv_slices_owned(const struct t3_gemv* g, uint32_t gpus) {
   return t3_flat_chunk_size(t3_gemv_slices(g), 0, gpus);
 }

@@ -18,7 +18,7 @@ class GemvOracle {
 
   std::vector<float> matrix_row(std::uint32_t gpu, std::uint32_t row) const;
   std::vector<float> vector(std::uint32_t gpu) const;
-  /// What every GPU's `out` holds in the end.
+  /// Returns the final contents of every GPU's `out`.
   std::vector<float> sums() const;
 
  private:

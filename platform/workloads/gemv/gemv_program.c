@@ -32,7 +32,7 @@ static enum t3_status allocate_fused(struct t3_context* gpu, const struct t3_gem
   return t3_write_zeros(gpu, b->ready, flags);
 }
 
-/* The same on all GPUs, since they store to each other's. */
+/* Allocates the same on all GPUs, since they store to each other's buffers. */
 static enum t3_status allocate(struct t3_context* gpu, const struct t3_gemv* g, struct buffers* b) {
   const struct t3_collective all_reduce = all_reduce_of(g);
   *b = (struct buffers){0};

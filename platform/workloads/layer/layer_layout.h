@@ -1,4 +1,4 @@
-/* What a GPU does by itself in a Transformer layer: kernels in order, on tensors that the program allocates. */
+/* The local work of a GPU in a Transformer layer: kernels in order, on tensors that the program allocates. */
 #ifndef T3_WORKLOADS_LAYER_LAYOUT_H
 #define T3_WORKLOADS_LAYER_LAYOUT_H
 

@@ -1,5 +1,5 @@
-// What a GPU does by itself in a Transformer layer that is sliced over tp GPUs: all operations but the sub-layers with
-// an all-reduce (T3 Figure 15). docs/models/layers.md has the table and its sources.
+// The local work of a GPU in a Transformer layer that is sliced over tp GPUs: all operations but the sub-layers with an
+// all-reduce (T3 Figure 15). docs/models/layers.md has the table and its sources.
 #pragma once
 
 #include <cstdint>

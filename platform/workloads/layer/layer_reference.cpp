@@ -18,7 +18,7 @@ std::uint32_t count_of(const t3_layer_operation& operation) {
 
 }  // namespace
 
-/// With values in [-1, 1] that depend on the seed alone; second moments are not negative.
+/// Fills the tensor with values in [-1, 1] that depend on the seed alone; second moments are not negative.
 void LayerReference::fill(const PublishedTensor& tensor) {
   const float least = tensor.name == "squares" ? 0.0f : -1.0f;
   std::seed_seq seeds{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32),

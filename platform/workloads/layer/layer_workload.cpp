@@ -83,7 +83,7 @@ PackedWorkload LayerWorkload::packed_for(const RunSettings&) const {
   return packed_layer(tensors, operations);
 }
 
-/// What they hold is the operations' checker's business.
+/// The operations' checker compares their contents.
 std::vector<Buffer> LayerWorkload::buffers(const RunSettings&, std::uint32_t) const {
   std::vector<Buffer> all;
   for (const LayerTensor& tensor : program_->tensors) all.push_back({tensor.name, tensor.bytes});
@@ -119,7 +119,7 @@ LowerBounds LayerWorkload::lower_bounds(const RunSettings&, std::uint32_t, const
   return bounds;
 }
 
-/// The reference keeps the contents of all tensors as well.
+/// The reference also keeps the contents of all tensors.
 HostNeed LayerWorkload::host_need(const RunSettings&) const {
   constexpr double element_bytes = 2, reference_bytes = 8;
   HostNeed need;

@@ -1,5 +1,5 @@
-// What the operations of a layer should write, in double precision, and how far fp32 arithmetic in any order may be
-// from it. docs/models/layers.md has the bounds as a table.
+// The reference results of a layer's operations, in double precision, and the error bounds of fp32 arithmetic in any
+// order. docs/models/layers.md has the bounds as a table.
 //
 // u is 2^-24, half a unit in the last place of fp32. A sum of n terms is off by n u times the sum of their magnitudes
 // at most; elementary functions (exp, tanh, square root) by some u. Terms in u^2 are left out: the factors are rounded
@@ -25,12 +25,13 @@ struct Expected {
 /// Half a unit in the last place of 1.
 double half_unit(ElementType element);
 
-/// What may be written instead of `expected`: the loss, one rounding to the element type, and what is too small for it.
+/// Returns the allowed difference from `expected`: the loss, one rounding to the element type, and the underflow of the
+/// element type.
 Array allowed_error(ElementType element, const Expected& expected);
 
 Expected expected_product(const Matrix& a, const Matrix& b);
 
-/// What a row operation other than Adam writes; `b` and `c` may be vectors.
+/// Returns the results of a row operation other than Adam; `b` and `c` may be vectors.
 Expected expected_rows(t3_row_operation operation, const t3_row_options& options, const Matrix& a, const Matrix& b,
                        const Matrix& c);
 

@@ -5,10 +5,9 @@
 // within a group A(i,k) = w(k) x(i) and B(k,j) = y(j), with x, y not zero and integer weights w that are not zero.
 //
 // - In the carrier group, x and y are integers of magnitude up to r, and the weights sum to 1.
-// - In all others, x and y are +1 or -1, and the weights sum to 0: +1 and -1 alternately, the last three of an odd
-// number
-//   1, 1, -2. In one of them, the heavy group, weights are multiplied by a power of two H > 2 D + 3 r^2, for K tiles of
-//   D terms.
+// - In all others, x and y are +1 or -1, and the weights sum to 0: alternately +1 and -1, the last three of an odd
+//   number 1, 1, -2. In one of them, the heavy group, weights are multiplied by a power of two H > 2 D + 3 r^2, for K
+//   tiles of D terms.
 //
 // Groups take the terms at one place in each K tile (k, k + D, k + 2 D, ...), so that partners are in neighbouring K
 // tiles: the carrier the first, the heavy group the second. Terms at places that only one K tile has pair up within it;

@@ -1,4 +1,4 @@
-/* What the host's processor takes where it stands between kernels and NICs (GPU-initiated overlap, Figure 3). */
+/* The times of the node's CPU between kernels and NICs (GPU-initiated overlap, Figure 3). */
 #ifndef T3_WORKLOADS_HOST_TIMES_H
 #define T3_WORKLOADS_HOST_TIMES_H
 

@@ -1,4 +1,4 @@
-// What links cannot do without: times below which no collective comes.
+// The least traffic of links, and so the lower bounds of a collective's time.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct GpuPart {
   double bytes = 0;  ///< of its chunks
 };
 
-/// What GPUs do together, as far as links are concerned. An operation that says nothing has no bound.
+/// A collective operation as links see it. An operation without a definition has no bound.
 class LinkDemand {
  public:
   virtual ~LinkDemand() = default;
   /// Bytes that enter the part from other GPUs at least, whatever the algorithm.
   virtual double entering(const ChunkBytes&, const GpuPart&) const { return 0; }
-  /// Returns how many links that leave GPUs lie on the route from one GPU to another.
+  /// Returns the number of links that leave GPUs on the route from one GPU to another.
   using Hops = std::function<std::uint32_t(std::uint32_t from, std::uint32_t to)>;
   /// Bytes that all links which leave GPUs carry together at least.
   virtual double carried(const ChunkBytes&, const Hops&) const { return 0; }

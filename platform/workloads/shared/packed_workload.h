@@ -1,4 +1,4 @@
-// What programs are given of a workload: its name, and its arguments in bytes.
+// A workload as programs receive it: its name, and its arguments in bytes.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ void t3_number_name(char* name, uint32_t number);
 
 /* The last counters are for kernels that are not the driver's ring kernels: the first of so many for each workgroup. */
 uint32_t t3_first_counter(const struct t3_context* context, uint32_t of_each_workgroup);
-/* What a counter has been signalled so far, while no GPU can have signalled yet. */
+/* Reads the present value of a counter, while no GPU can have signalled yet. */
 enum t3_status t3_read_epoch(const struct t3_context* context, uint32_t counter, uint64_t* epoch);
 
 /* A phase of one kernel. */

@@ -33,14 +33,14 @@ void check_collective_registers(const Document& system, const RunSettings& setti
 [[noreturn]] void reject_separate_gpus(const Document& system, const RunSettings& settings, const char* who,
                                        const char* otherwise = "");
 
-/// Of GPUs in nodes that no link joins, those of a node; else 0.
+/// Returns the GPUs of a node when no link joins the nodes; else 0.
 std::uint32_t gpus_of_separate_node(const RunSettings& settings);
 
 /// Matrix products that the compute units do in a ns.
 double matrix_rate(const compute::ComputeParameters& compute);
 /// Elements that the vector lanes add or multiply in a ns.
 double vector_rate(const compute::ComputeParameters& compute);
-/// What a load takes in an idle memory, where it finds its row closed.
+/// Returns the time of a load in an idle memory that finds its row closed.
 double load_latency_ns(const cache::CacheParameters& cache, const memory::MemoryParameters& memory);
 /// The DRAM's peak in bytes per ns.
 double dram_rate(const GpuParameters& gpu);

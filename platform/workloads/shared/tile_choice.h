@@ -28,8 +28,8 @@ std::vector<TileShape> tiles_of(const GemmSystem& system);
 /// among them is taken: it reads least. Of several, the first.
 TileShape choose_tile(const GemmSystem& system, const GemmShape& gemm);
 
-/// What `matrices` GEMMs of m x n x k in one kernel take the compute units at least, since a tile at the edge takes as
-/// long as any other and one of `compute_units` has the largest share of them.
+/// Returns the least time of the compute units for `matrices` GEMMs of m x n x k in one kernel. A tile at the edge
+/// takes as long as any other, and one of `compute_units` has the largest share of them.
 Picoseconds quantized_compute_time(const compute::ComputeParameters& compute, TileShape tile, std::uint32_t m,
                                    std::uint32_t n, std::uint32_t k, std::uint32_t matrices);
 

@@ -1,4 +1,4 @@
-// The trace's lines about accesses that are served, held, sent and refused.
+// The trace's lines for accesses that are served, held, sent and refused.
 #include <catch2/catch.hpp>
 #include <sstream>
 

@@ -26,7 +26,7 @@ constexpr std::uint64_t interrupt_bit(Interrupt interrupt) {
 constexpr std::uint64_t all_interrupts =
     interrupt_bit(Interrupt::software) | interrupt_bit(Interrupt::timer) | interrupt_bit(Interrupt::external);
 
-/// What is stored; fixed fields, such as mstatus.MPP, are not.
+/// The stored control registers. Fixed fields, such as mstatus.MPP, are not stored.
 struct ControlRegisters {
   bool mie_bit = false, mpie_bit = false;  ///< mstatus.MIE and mstatus.MPIE
   std::uint64_t mie = 0, mip = 0;

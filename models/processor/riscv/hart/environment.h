@@ -1,4 +1,4 @@
-// What a hart needs of the world around it, and who may watch it.
+// The interface of a hart to its environment, and its observers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Environment {
 
   virtual std::uint64_t cycles() = 0;  ///< since the start, for mcycle
   virtual std::uint64_t time() = 0;    ///< of the timer, for the CSR time
-  /// Before mip is read: gives the hart the interrupt lines of this moment, which it may be ahead of.
+  /// Called before mip is read. Updates the hart's interrupt lines to this moment, which the hart may be ahead of.
   virtual void look_at_lines() {}
 };
 

@@ -96,7 +96,7 @@ const Instruction& Hart::fetch(std::uint64_t address) {
   return place;
 }
 
-/// What direct memory does not have is fetched again each time.
+/// An instruction outside of direct memory is fetched again each time.
 bool Hart::fetch_parcel(std::uint64_t address, std::uint32_t& parcel, bool& is_direct) {
   std::uint16_t value = 0;
   const unsigned char* const data = direct_memory_.readable(address, sizeof value);
@@ -154,7 +154,7 @@ bool Hart::is_begin_of_handler(Cause cause, std::uint64_t at, std::uint64_t valu
   return is_straight && value - x[stack_pointer] + reach < 2 * reach;
 }
 
-/// What may be otherwise the next time has to come twice.
+/// A trap within the handler means that the hart is lost. A trap that may differ the next time must come twice.
 void Hart::look_at_handler(Cause cause, std::uint64_t at) {
   const bool follows = last_trap_ && (at != handler() || last_trap_->retired == retired());
   const bool is_again = follows && last_trap_->pc == at;

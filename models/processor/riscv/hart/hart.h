@@ -25,15 +25,15 @@ class Hart {
   std::uint64_t pc;                                      ///< of the next instruction, between runs
   ControlRegisters control;
 
-  /// Takes this number of steps, fewer when it is asked to pause or sleeps; each is an instruction that retires or
-  /// raises an exception.
+  /// Takes this number of steps, or fewer when it is asked to pause or sleeps. Each step is an instruction that retires
+  /// or raises an exception.
   void run(std::uint64_t steps);
   std::uint64_t steps() const { return steps_; }  ///< without the one in flight
   std::uint64_t retired() const { return steps_ - exceptions_; }
 
-  /// Ends run() when the instruction in progress ends. For the environment.
+  /// Ends run() when the instruction in flight ends. For the environment.
   void pause();
-  /// The last run() was asked to pause.
+  /// Returns whether the last run() was asked to pause.
   bool is_paused() const { return paused_; }
   /// Waits for an interrupt (WFI), one that is pending and enabled, whether or not mstatus.MIE has it taken.
   bool sleeps() const { return sleeps_ && (control.mip & control.mie) == 0; }
@@ -44,7 +44,8 @@ class Hart {
     std::uint64_t cause, pc;
     std::uint64_t retired;  ///< instructions before it
   };
-  /// Of a hart that is lost, what its handler was called for before it raised exceptions; nothing when it was not.
+  /// Returns the trap that the handler of a lost hart was called for before it raised exceptions; nothing when it was
+  /// not.
   const std::optional<Trap>& first_trap() const { return first_trap_; }
   /// The lines of this moment, a bit of mip each.
   void set_interrupts(std::uint64_t pending) { control.mip = pending & all_interrupts; }
@@ -57,12 +58,13 @@ class Hart {
   void wake() { sleeps_ = false; }
 
   DirectMemory& direct_memory() { return direct_memory_; }
-  /// What has been fetched is fetched again: for fence.i, and whoever changes code or direct memory behind the hart.
+  /// Discards decoded instructions, so that they are fetched again. For fence.i, and for software that changes code or
+  /// direct memory without the hart.
   void forget_instructions();
-  /// As it has been decoded last; null when it is not in the cache. Of an address in direct memory, memory has changed
-  /// since only if the hart was not notified.
+  /// Returns the instruction as it was decoded last; null when it is not in the cache. For an address in direct memory
+  /// it may be outdated only if memory has changed without a notification to the hart.
   const Instruction* decoded(std::uint64_t address) const;
-  /// Null: none. To be set between runs.
+  /// Sets the observer; null means none. To be set between runs.
   void set_observer(Observer* observer) { observer_ = observer; }
 
   // For instructions.
@@ -90,7 +92,7 @@ class Hart {
   /// Interrupts may have become enabled: they are looked at before the next instruction.
   void look_at_interrupts() { limit_ = steps_ + 1; }
 
-  /// What the last LR has loaded. SC succeeds where memory still holds that.
+  /// The value that the last LR has loaded. SC succeeds when memory still holds it.
   struct Reservation {
     std::uint32_t bytes = 0;  ///< 0: none
     std::uint64_t address = 0, value = 0;
@@ -115,7 +117,7 @@ class Hart {
   Environment& environment_;
   Observer* observer_ = nullptr;
   DirectMemory direct_memory_;
-  std::vector<Instruction> cache_;  ///< the place of an instruction is known by its address
+  std::vector<Instruction> cache_;  ///< an instruction's index follows from its address
   Instruction uncached_;
   std::uint64_t steps_ = 0, limit_ = 0, exceptions_ = 0;
   std::optional<Trap> last_trap_, first_trap_;

@@ -1,4 +1,4 @@
-// What the integer instructions compute: registers in, register out.
+// The arithmetic of the integer instructions: registers in, register out.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ constexpr std::uint64_t mulhsu(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t mulhu(std::uint64_t a, std::uint64_t b) { return upper_half(UInt128{a} * b); }
 constexpr std::uint64_t mulw(std::uint64_t a, std::uint64_t b) { return from_word(low_word(a * b)); }
 
-/// By zero, and the overflow of the smallest number by -1: unprivileged ISA, table "Semantics for division by zero and
-/// division overflow".
+/// Covers the division by zero and the overflow of the smallest number by -1: unprivileged ISA, table "Semantics for
+/// division by zero and division overflow".
 template <typename Signed>
 constexpr Signed quotient(Signed a, Signed b) {
   if (b == 0) return -1;
@@ -86,7 +86,7 @@ constexpr std::uint64_t remuw(std::uint64_t a, std::uint64_t b) {
   return from_word(low_word(b) == 0 ? low_word(a) : low_word(a) % low_word(b));
 }
 
-// Comparisons of branches and atomic operations.
+// The conditions of branches and atomic operations.
 constexpr std::uint64_t equal(std::uint64_t a, std::uint64_t b) { return a == b; }
 constexpr std::uint64_t unequal(std::uint64_t a, std::uint64_t b) { return a != b; }
 constexpr std::uint64_t at_least(std::uint64_t a, std::uint64_t b) { return as_signed(a) >= as_signed(b); }

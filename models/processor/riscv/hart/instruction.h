@@ -13,7 +13,7 @@ using Handler = std::uint64_t (*)(Hart& hart, const Instruction& instruction, st
 
 struct Instruction {
   static constexpr std::uint64_t nowhere = 1;  ///< no instruction has an odd address
-  /// What is written to x0 goes there, so that no handler has to look.
+  /// Writes to x0 go to this register, so that no handler has to check for it.
   static constexpr std::uint8_t sink = 32;
 
   std::uint64_t pc = nowhere;
@@ -26,7 +26,7 @@ struct Instruction {
 
 constexpr bool is_compressed(std::uint32_t word) { return (word & 3) != 3; }
 
-/// Of every word there is an instruction; that of those without a meaning raises the exception.
+/// Decodes a word. Every word has an instruction; that of a word without a meaning raises the exception.
 Instruction decode(std::uint32_t word);
 
 /// The mnemonic; of a compressed one that of the instruction that it stands for. "illegal" if there is none.

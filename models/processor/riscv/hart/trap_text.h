@@ -12,8 +12,8 @@ namespace t3vp::riscv {
 /// "illegal instruction (cause 2)", "timer interrupt", of what mcause holds.
 std::string name_of_trap(std::uint64_t mcause);
 
-/// Of a hart that is lost: how its trap handler fails, and what it was called for first. `place`: how an address in the
-/// program is described.
+/// Describes a hart that is lost: how its trap handler fails, and what the handler was called for first. `place`
+/// returns the text for an address in the program.
 std::string text_of_loss(const Hart& hart, const std::function<std::string(std::uint64_t address)>& place);
 
 }  // namespace t3vp::riscv

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Of fp32 elements, at least 5112. T3_MISMATCH when counters are not where their epochs are. */
+/* Sums fp32 elements, at least 5112. Returns T3_MISMATCH when counters differ from their epochs. */
 t3_program guest_sums_in_buckets;
 
 #ifdef __cplusplus

@@ -161,7 +161,7 @@ TEST_CASE("on 128 GPUs of a torus an all-reduce of long buffers by its rings is 
   };
   const double by_rings = time("torus-rings"), direct = time("direct");
   CHECK(2 * by_rings < direct);
-  // All but a 128th of 8 MiB pass a GPU's four links of 25 GB/s twice.
+  // 127 of 128 parts of 8 MiB pass a GPU's four links of 25 GB/s twice.
   CHECK(by_rings >= 2 * 127.0 / 128 * (8 << 20) / (4 * 25));
   // Half of all sums, and then of their copies, cross the middle of the longer dimension over 16 links each way.
   CHECK(direct >= 2 * 64.0 * 64 * (8 << 20) / 128 / (16 * 25));

@@ -4,7 +4,7 @@
 #include "pooling.h"
 #include "t3/address.h"
 
-/* Where the result of a sample goes. */
+/* Returns the address for the result of a sample. */
 static uint64_t result_address(const struct t3_embedding_arguments* p, const struct t3_embedding* e, uint32_t sample) {
   if (p->pooled != 0) return p->pooled + sample * t3_embedding_sample_bytes(e) + p->table * t3_embedding_row_bytes(e);
   return t3_on_gpu(t3_embedding_owner(e, sample, p->gpus), p->out) +
@@ -28,7 +28,7 @@ static void run(struct t3_wave* wave) {
   t3_fence(wave);
 }
 
-/* Returns where results go. */
+/* Returns the buffer that results are written to. */
 static struct t3_matrices written_of(const struct t3_embedding_arguments* p) {
   const struct t3_pooling pooling = T3_POOLING_OF(p);
   const struct t3_embedding* e = &pooling.embedding;

@@ -1,7 +1,7 @@
-/* Pooling and all-to-all in one persistent kernel (GPU-initiated overlap, section 3.2). Its workgroups take bags in
- * turn, slice by slice, and store each result where its owner wants it, if links lead there, and else into a buffer.
- * Whoever has pooled the last bag of a slice notifies the owner by a flag, behind the slice, which it sends by the NIC
- * where it is in the buffer. In the end each polls flags of its own, which are all slices together. */
+/* Pooling and all-to-all in one persistent kernel (GPU-initiated overlap, section 3.2). Its workgroups take bags
+ * round-robin, slice by slice. Each result is stored to its owner if links lead there, otherwise to a buffer. The
+ * workgroup that has pooled the last bag of a slice notifies the owner by a flag behind the slice; the NIC sends a
+ * slice from the buffer. At the end the workgroups poll the flags of all slices, each a part of them. */
 #include "t3/arguments/embedding_fused.h"
 #include "kernels/operands.h"
 #include "pooling.h"
@@ -17,13 +17,13 @@ static struct t3_pooling pooling_of(const struct t3_embedding_fused_arguments* p
   return pooling;
 }
 
-/* What workgroups of other GPUs and of this one have to do with a slice. */
+/* The work on a slice: for other GPUs, or for this one. */
 struct slice {
   uint32_t sample, number, owner;
 };
 
-/* Samples of other GPUs first, one of each round-robin so that all ways to them are in use; those that have one more
- * end with it. Then this GPU's own. */
+/* Samples of other GPUs come first, round-robin over the GPUs so that all routes to them are in use. GPUs with one more
+ * sample end with it. Then come this GPU's own samples. */
 static uint32_t sample_of(const struct t3_embedding_fused_arguments* p, uint32_t place) {
   const struct t3_places places = {p->gpu, p->gpus, p->gpus_per_row};
   const uint32_t each = p->global_batch / p->gpus, larger = p->global_batch % p->gpus, others = p->gpus - 1;

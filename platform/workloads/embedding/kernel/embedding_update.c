@@ -1,6 +1,6 @@
-/* The backward pass of a table and the step of its optimizer in one kernel, as GPU-initiated overlap, section 5,
- * says of Neo: no gradient of a row is ever stored. A kernel for each table,
- * whose workgroups take samples round-robin. */
+/* The backward pass of a table and the step of its optimizer in one kernel, as GPU-initiated overlap, section 5, says
+ * of Neo: no gradient of a row is ever stored. There is a kernel for each table, whose workgroups take samples
+ * round-robin. */
 #include "t3/arguments/embedding_update.h"
 
 #include "pooling.h"

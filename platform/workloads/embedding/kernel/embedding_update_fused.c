@@ -1,7 +1,7 @@
 /* The backward all-to-all and the update of tables in one persistent kernel: what GPU-initiated overlap leaves to
- * future work (section 6). Its workgroups first take this GPU's samples round-robin, one of each other GPU, and store
- * the gradients of that GPU's tables where it has them, with a flag behind; then they take the samples of the whole
- * batch, those that have come first before the others, and update by each as soon as its flag is there. */
+ * future work (section 6). Its workgroups first take this GPU's samples, round-robin over the other GPUs. They store
+ * the gradients of each GPU's tables on that GPU, followed by a flag. Then they take the samples of the whole batch in
+ * the order of their arrival, and update by each as soon as its flag is set. */
 #include "t3/arguments/embedding_update_fused.h"
 
 #include "pooling.h"

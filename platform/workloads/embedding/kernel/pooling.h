@@ -1,4 +1,4 @@
-/* What kernels do that pool bags. */
+/* Functions of kernels that pool bags. */
 #ifndef T3_KERNELS_EMBEDDING_POOLING_H
 #define T3_KERNELS_EMBEDDING_POOLING_H
 
@@ -13,7 +13,7 @@ struct t3_pooling {
   uint32_t gpu;
 };
 
-/* Takes any kernel's arguments, which name these things alike. */
+/* The pooling of any kernel's arguments. All kernels give these arguments the same names. */
 #define T3_POOLING_OF(p)                                                       \
   ((struct t3_pooling){.embedding = {.global_batch = (p)->global_batch,        \
                                      .tables_per_gpu = (p)->tables_per_gpu,    \
@@ -54,13 +54,13 @@ bool t3_check_pooling(struct t3_check* check, const struct t3_pooling* p, uint32
 /* That, of a kernel that takes one table: which, and by so many workgroups. */
 bool t3_check_table(struct t3_check* check, const struct t3_pooling* p, uint32_t gpus, uint32_t table,
                     uint32_t workgroups);
-/* What is read lies in memory, and outside of what is written. */
+/* Checks that the operands are in memory, and outside of the output. */
 bool t3_check_pooling_beside(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* written);
 /* Updated are the tables; the numbers of rows are read beside the gradients. */
 bool t3_check_update(struct t3_check* check, const struct t3_pooling* p, const struct t3_matrices* gradients);
 void t3_plan_update(struct t3_plan* plan, const struct t3_pooling* p);
 
-/* What is read. */
+/* Adds the operands to the plan. */
 void t3_plan_pooling(struct t3_plan* plan, const struct t3_pooling* p);
 
 #endif

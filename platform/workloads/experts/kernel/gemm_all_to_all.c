@@ -1,9 +1,9 @@
 /* The expert GEMM (MoE) and its all-to-all in one persistent kernel (Punniyamurthy et al., Optimizing Distributed ML
  * Communication with Fused Computation-Collective Operations, SC 2024). Workgroups take tiles round-robin and store the
- * rows of each straight to the tokens' owners as it is finished. Tiles with other GPUs' tokens come first, and of each
- * GPU round-robin, so that all links have something to carry. Before the first tile that has its own tokens alone, a
- * workgroup sets its flag on all others, which cannot overtake what it has stored there; in the end it waits for
- * theirs. */
+ * rows of each to the tokens' owners as soon as the tile is finished. Tiles with other GPUs' tokens come first,
+ * round-robin over the GPUs, so that all links are busy. Before the first tile with own tokens alone, a workgroup sets
+ * its flag on all other GPUs. A flag cannot overtake the workgroup's stores. At the end the workgroup waits for the
+ * others' flags. */
 #include "t3/arguments/gemm_all_to_all.h"
 #include "kernels/gemm/product.h"
 #include "kernels/operands.h"
@@ -40,7 +40,8 @@ static struct tile_rows tile_rows_of(const struct t3_gemm_all_to_all_arguments* 
   return rows;
 }
 
-/* Those of others from behind the own ones on, in as many parts as there are others, one of each part round-robin. */
+/* Returns the row for a place: the others' rows from behind the own ones on, in as many parts as there are other GPUs,
+ * round-robin over the parts. */
 static uint32_t row_in_turn(const struct t3_gemm_all_to_all_arguments* p, const struct tile_rows* rows, uint32_t turn) {
   const uint32_t own = rows->own_end - rows->own_begin, others = rows->all - own, parts = p->gpus - 1;
   if (turn >= others) return rows->own_begin + turn - others;

@@ -1,5 +1,5 @@
-// An expert GEMM (MoE) on each GPU, whose rows go to their owners: every element of every GPU, what links and DRAM
-// move, and how long it takes.
+// An expert GEMM (MoE) on each GPU, whose rows go to their owners: every element of every GPU, the bytes on links and
+// DRAM, and the time.
 #include <catch2/catch.hpp>
 
 #include "system/kernel_runs.h"

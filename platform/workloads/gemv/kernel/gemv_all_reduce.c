@@ -1,11 +1,11 @@
-/* A matrix times a vector and the all-reduce of the results in one persistent kernel (Punniyamurthy et al., Optimizing
- * Distributed ML Communication with Fused Computation-Collective Operations, SC 2024): two-phase direct.
+/* A GEMV and the all-reduce of the results in one persistent kernel (Punniyamurthy et al., Optimizing Distributed ML
+ * Communication with Fused Computation-Collective Operations, SC 2024): two-phase direct.
  *
  * Workgroup w of each GPU has the same slices of each owner: those whose number among the owner's is w, w + W, ... It
- * computes those of other GPUs first and stores each result straight to its owner; when the last of an owner's has
- * left, it sets its flag there, which cannot overtake them. To its own results it adds those of the others, when their
- * workgroups w have set theirs here, and stores the sums to all. It ends when all have notified so that theirs are
- * here. */
+ * computes those of other GPUs first and stores each result straight to its owner. When the last result for an owner
+ * has left, the workgroup sets its flag there, which cannot overtake the results. It waits for the flags of the others'
+ * workgroups w, adds their results to its own and stores the sums to all. It ends when all have signalled that their
+ * sums are here. */
 #include "t3/arguments/gemv_all_reduce.h"
 #include "kernels/workgroup_flags.h"
 #include "slices.h"
@@ -33,7 +33,7 @@ static struct owned owned_by(const struct t3_gemv_all_reduce_arguments* p, const
 
 static uint64_t slice_bytes(const struct t3_gemv* g) { return (uint64_t)g->slice * t3_element_bytes(g->element); }
 
-/* Returns where a GPU's results for slice `index` of an owner lie, by the owner's local address. */
+/* Returns the address of a GPU's results for slice `index` of an owner, as a local address of the owner. */
 static uint64_t partial_of(const struct t3_gemv_all_reduce_arguments* p, const struct t3_gemv* g, uint32_t from,
                            uint64_t index) {
   return p->partial + from * t3_gemv_slot_bytes(g, p->gpus) + index * slice_bytes(g);

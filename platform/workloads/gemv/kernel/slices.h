@@ -1,4 +1,4 @@
-/* What kernels do that multiply a slice of a matrix's rows by a vector. */
+/* Functions of kernels that multiply a slice of a matrix's rows by a vector. */
 #ifndef T3_KERNELS_GEMV_SLICES_H
 #define T3_KERNELS_GEMV_SLICES_H
 
@@ -31,10 +31,10 @@ void t3_multiply_slice(struct t3_wave* wave, const struct t3_product_by_slices* 
 
 /* Sizes, and that a piece's registers are there. */
 bool t3_check_slices(struct t3_check* check, const struct t3_product_by_slices* p);
-/* What is read lies in memory, and outside of what is written. */
+/* Checks that the operands are in memory, and outside of the output. */
 bool t3_check_slices_beside(struct t3_check* check, const struct t3_product_by_slices* p,
                             const struct t3_matrices* written);
-/* What is read, and what workgroups take. */
+/* Adds the operands and the workgroups' resources to the plan. */
 void t3_plan_slices(struct t3_plan* plan, const struct t3_device* device, const struct t3_product_by_slices* p);
 
 #endif

@@ -144,8 +144,8 @@ TEST_CASE("in one kernel products with vectors take less time than in two") {
   CHECK(fused.time("total") >= bulk.time("gemv"));  // no more is hidden than the all-reduce
 }
 
-// GPU 0 sends each other one a third of its results, and as many sums. While its workgroups wait for each other at one
-// link, those behind the others have long announced results and sums.
+// GPU 0 sends each other GPU a third of its results, and as many sums. While its workgroups wait for each other at one
+// link, those of the other links have signalled results and sums long ago.
 TEST_CASE("a GPU has the sums when the slowest link has brought them") {
   const std::uint32_t to = GENERATE(1u, 2u);
   const json slow = {{"from", 0}, {"to", to}, {"bandwidth_GBps", 0.05}};

@@ -52,7 +52,7 @@ using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor
 
 Rows as_float(const Matrix& matrix) { return matrix.cast<float>().array(); }
 
-/// Computes a rows kernel's result of these operands, in place.
+/// Computes the results of a rows kernel from these operands, in place.
 void compute_rows(t3_row_operation operation, const t3_row_options& options, std::array<Rows, T3_ROWS_OPERANDS>& rows) {
   t3_row_work work{};
   work.operation = operation;

@@ -1,5 +1,6 @@
-/* One kernel by the switch, and directly, which other programs use: step 0 sends addends to the owners of chunks, step
- * 1 stores the sum to all and notifies them in the second counters, for which step 2 waits. */
+/* One kernel for the in-network and the direct all-reduce, which other programs use too. Step 0 sends addends to the
+ * owners of chunks. Step 1 stores the sum to all and signals them in the second counters. Step 2 waits for these
+ * signals. */
 #include "kernels/collective/steps.h"
 
 static struct t3_step step_directly(const struct t3_steps* s, uint32_t step) {

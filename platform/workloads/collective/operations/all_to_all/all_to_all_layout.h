@@ -1,4 +1,4 @@
-/* Where parts of an all-to-all wait that are handed on. */
+/* The staging layout of an all-to-all for parts that are forwarded. */
 #ifndef T3_OPERATIONS_ALL_TO_ALL_H
 #define T3_OPERATIONS_ALL_TO_ALL_H
 

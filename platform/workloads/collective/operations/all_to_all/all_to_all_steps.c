@@ -24,12 +24,12 @@ static struct t3_step step_of_ring(const struct t3_steps* s, uint32_t step) {
   return result;
 }
 
-/* What waits in a staging buffer, so many hops behind. */
+/* Returns the staging address of a part that has made this many hops. */
 static uint64_t waiting_in_ring(const struct t3_steps* s, uint32_t hops, uint32_t to) {
   return s->arguments->staging + (hops - 1) * t3_all_to_all_ring_slot(&s->collective) + t3_chunk_offset(s, to);
 }
 
-/* Those that go farthest go first. */
+/* Parts with the longest routes go first. */
 static struct t3_transfer transfer_of_ring(const struct t3_steps* s, uint32_t step, uint32_t index) {
   const uint32_t from = behind(s, t3_own_gpu(s), step), previous = t3_previous_gpu(s);
   struct t3_transfer transfer = t3_part_of(s, from, behind(s, from, index + 1));

@@ -1,5 +1,5 @@
-/* Ring: step s sends piece s, and the last in the ring, GPU 1, nothing. Hierarchical: to the first places, and from
- * there on. Direct and in-network, the root alone sends and notifies. */
+/* Ring: step s sends piece s; the last in the ring, GPU 1, sends nothing. Hierarchical: the root sends to the first GPU
+ * of each node, which sends to the others of its node. Direct and in-network: the root alone sends and signals. */
 #include "kernels/collective/hierarchical_steps.h"
 #include "kernels/collective/ring_steps.h"
 

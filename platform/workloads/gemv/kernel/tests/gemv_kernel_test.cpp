@@ -1,4 +1,4 @@
-// The GEMV kernel on one GPU with results worked out in the test.
+// The GEMV kernel on one GPU, with expected results computed manually.
 #include "compute/cluster_bench.h"
 #include "protocol/element.h"
 #include "t3/arguments/gemv.h"
