@@ -9,7 +9,8 @@ namespace t3vp {
 /// FNV-1a, 16 hexadecimal digits.
 std::string fingerprint(std::string_view bytes);
 
-/// 16 hexadecimal digits of the running program's file. A report identifies by it the build that wrote it.
-const std::string& program_fingerprint();
+/// 16 hexadecimal digits of the sources that simulate, without comments, and of their compiler. Programs with the same
+/// digits give the same report of a run.
+const char* simulation_fingerprint();
 
 }  // namespace t3vp

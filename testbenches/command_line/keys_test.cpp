@@ -83,15 +83,14 @@ TEST_CASE("keys prints the keys of a run file, from the top and below") {
   CHECK(run_program({"keys", "data"}).out ==
         "data  -  functional or timing-only  timing-only  Whether tensors carry data.\n");
   CHECK(run_program({"keys", "limits.wall_s"}).out ==
-        "limits.wall_s  s  above 0, at most 1000000000  none  Wall-clock time. --timeout sets it.\n");
+        "limits.wall_s  s  above 0, at most 1000000000  none  Time on the host; --timeout sets it.\n");
 }
 
 TEST_CASE("keys prints the keys of every workload") {
   CHECK(run_program({"keys", "workload.gemm.m"}).out ==
         "workload.gemm.m  rows  1 to 1048576  the model's  Rows of the output.\n");
   CHECK(run_program({"keys", "gemv.columns"}).out ==
-        "workload.gemv.columns  columns  1 to 1048576  required  Columns of each GPU's matrix: its share of the "
-        "products.\n");
+        "workload.gemv.columns  columns  1 to 1048576  required  Of each GPU's matrix, its share of the products.\n");
   CHECK(column("workload.gemm.transpose_b", 2) == "true or false");
   CHECK(column("workload.gemm.transpose_b", 3) == "false");
   CHECK(column("workload.gemm.tile", 2) == "such as 128x256");

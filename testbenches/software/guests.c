@@ -10,8 +10,8 @@
 static void begin(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, true); }
 static void end(const struct t3_hal* hal, const char* phase) { hal->mark(hal->platform, phase, false); }
 
-/* Begins phases with names of its own, one of them three times, within the total. The first begins after one that the
- * driver's programs have. */
+/* Phases of any names, one of them three times, within the total; the first begins behind one that
+ * the driver's programs have. */
 static enum t3_status phases(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   begin(hal, "total");
@@ -55,7 +55,7 @@ static enum t3_status unended(const struct t3_hal* hal, const struct t3_run* run
   return T3_OK;
 }
 
-/* GPU 0 allows interrupts that were not held off. GPU 1 holds them off twice and allows them once. */
+/* GPU 0 allows interrupts that are not held off, GPU 1 holds them off and never allows one of the two. */
 static enum t3_status unbalanced(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   if (hal->gpu == 0) {
@@ -211,7 +211,7 @@ static enum t3_status no_numbers(const struct t3_hal* hal, const struct t3_run* 
   return T3_OK;
 }
 
-/* Leaves a kernel behind that waits for a signal which no GPU sends. */
+/* A kernel that waits for what is never signalled, left behind. */
 static enum t3_status careless(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   struct t3_context gpu;
@@ -222,7 +222,20 @@ static enum t3_status careless(const struct t3_hal* hal, const struct t3_run* ru
   return t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0});
 }
 
-/* Writes the values of 2 x 16 elements. */
+/* The same with a program that waits for the kernel's end for 20 us. */
+static enum t3_status impatient(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  struct t3_context gpu;
+  T3_TRY(t3_init(&gpu, hal));
+  T3_TRY(t3_set_timeout(&gpu, 20000));
+  const struct t3_doubling_arguments arguments = {.out = t3_on_gpu(hal->gpu, 1 << 20), .rows = 1};
+  unsigned char bytes[T3_DOUBLING_ARGUMENTS_BYTES];
+  t3_doubling_arguments_to(&arguments, bytes);
+  T3_TRY(t3_run_kernel(&gpu, "awaiting", bytes, sizeof bytes, (struct t3_kernel_options){0}));
+  return t3_wait_kernels(&gpu);
+}
+
+/* Computes a matrix of 2 x 16 elements. */
 static void writing_more(const void* argument, uint32_t gpu, float* values) {
   (void)argument, (void)gpu;
   for (int i = 0; i < 2 * 16 + 1; ++i) values[i] = 1;

@@ -2,7 +2,7 @@
 
 
 def write(path, text):
-    """Only when the content changes, so that unchanged parts are not compiled again."""
+    """Only when the content changes, so that nothing is compiled anew that need not be."""
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)

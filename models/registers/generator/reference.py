@@ -5,33 +5,19 @@ from .structure import table
 INTRODUCTION = """\
 # Registers
 
-This page lists every register and field of a GPU, and the layout of packets, work entries and kernel arguments. Use it to
-write a driver or a register script. `t3vp registers` prints the same for other tools.
+Generated from `models/gpu.json`, `models/*/*.registers.json`, `models/*/*.enumeration.json`, and, at the end, of packets and kernels'
+arguments from `models/*/*.structure.json`, `firmware/*/*.structure.json` and `firmware/kernels/*/*.arguments.json`; do not edit. The target
+`register_reference` writes this page anew.
 
-The target `register_reference` writes this page. It reads `models/gpu.json` and the `*.registers.json`, `*.enumeration.json`
-and `*.structure.json` files of the blocks. The kernels' arguments come from `*.arguments.json`.
-
-The registers of GPU g are at `g << 44` plus the address of their block. An access has exactly the width of its register.
-Access is one of:
-
-| Access | Meaning |
-| --- | --- |
-| RW | Read and write. |
-| RO | Read only. |
-| WO | Write only. |
-| W1C | Writing 1 clears the bit. |
-| W1S | Writing 1 sets the bit. |
-| RC | Reading clears the register. |
-
-Reserved bits read as 0 and must be written as 0. A *synchronizing* register acts when simulated time has reached the
-initiator's local time. A *locked* register cannot be written while its block is busy. A wrong access changes nothing,
-gets an error response and is logged in the `error_log` block.
-
-A 64-bit register also takes two accesses of 32 bits, first the low half (at the register's offset), then the high half
-(4 bytes further). A write of the low half is held; the write of the high half commits both as one write. A read of the low
-half reads the register and holds the high half for its read. A block holds one half of each kind. Accesses to other
-registers may come in between, but not halves of another register. A high half without its low half is a wrong access.
-Accesses of other GPUs must be whole.
+The registers of GPU g lie at `g << 44` plus the address given with each block. An access has exactly the width of the
+register, or is one half of a 64-bit register, by 32 bits, the low half (at the register's offset) first. A write of the
+low half is held, and that of the high half (4 bytes further) commits both as one write, which is when the register acts.
+A read of the low half reads the register and holds the high half for the read of it. A block holds one half of each
+kind: an access to other registers may come in between, halves of another one may not. A high half without its low half
+is a wrong access. Peers' accesses are whole. RW read and write, RO read only, WO write only, W1C writing 1 clears, W1S writing 1 sets, RC reading clears.
+Reserved bits read as 0 and must be written as 0. A *synchronizing* register waits until the initiator's local time has
+come before it acts. A *locked* register cannot be written while its block is busy. A wrong access changes nothing, is
+answered with an error and is logged in the `error_log` block.
 """
 
 

@@ -5,13 +5,11 @@ from .workload_schema import default_of
 
 HEAD = """# Workloads
 
-This page lists every key of `workload` in a run file, and the structures that programs receive. Use it to write a run file
-or a program.
-
-The target `workload_reference` writes this page. It reads `platform/workloads/<name>/<name>.arguments.json`.
+This page lists every key of `workload` in a run file, and what a program is given of it. It is generated from
+`platform/workloads/<name>/<name>.arguments.json`: build the target `workload_reference` after a change.
 
 A run file names one workload by its key, such as `"workload": {"gemv": {...}}`. Every workload may have a `label`, its
-name for people. `method` chooses how the workload runs; the first one in each table is the default.
+name for people. `method` is the way in which the workload runs; the first one in each table is the default.
 
 A program reads its structure by `t3_<structure>_of(run, &value)` (`t3/workloads/<workload>.h`). The function refuses
 the bytes of another workload.
@@ -71,8 +69,7 @@ def page(workloads, operations, project):
         for structure in workload.structures:
             if structure.key:
                 also = f" The program is then {structure.program}." if structure.program else ""
-                text = "" if structure.text == workload.text else f" {structure.text}"
-                lines += [f"Keys of `workload.{structure.key}`.{text}{also}", "", *key_rows(structure.keys)]
+                lines += [f"Keys of `workload.{structure.key}`. {structure.text}{also}", "", *key_rows(structure.keys)]
         if any(e.is_operations for e in workload.enumerations):
             lines += operation_rows(operations)
         for structure in workload.firmware_structures:

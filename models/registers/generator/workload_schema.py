@@ -5,9 +5,9 @@ import json
 from .description import DescriptionError
 
 TILE = {"type": "string", "pattern": "^[1-9][0-9]{0,3}x[1-9][0-9]{0,3}$", "examples": ["128x256"]}
-LABEL = {"type": "string", "minLength": 1, "description": "Name of the workload for people. Default: composed of its numbers."}
+LABEL = {"type": "string", "minLength": 1, "description": "Name of the workload for people. Default: made of its numbers."}
 
-TEXT = "Workload of the GPUs. docs/reference/workloads.md lists the keys by workload. Default: required without program."
+TEXT = "What the GPUs compute. docs/reference/workloads.md lists the keys by workload. Default: required without program."
 
 
 def value_schema(argument):
@@ -81,10 +81,13 @@ def workload_schema(workloads):
 
 
 def method_schema(workloads):
-    names = dict.fromkeys(method.name for workload in workloads for method in workload.methods)
-    return {"enum": list(names),
-            "description": "How the workload runs. docs/reference/workloads.md lists the methods of each workload. "
-                           "Default: the first one of the workload."}
+    owners = {}
+    for workload in workloads:
+        for method in workload.methods:
+            owners.setdefault(method.name, []).append(workload.name)
+    of_each = "; ".join(f"{w.name}: {', '.join(m.name for m in w.methods)}" for w in workloads)
+    return {"enum": list(owners),
+            "description": f"How the workload runs. {of_each}. Default: the first one of the workload."}
 
 
 def text_of(value, indent, depth):
