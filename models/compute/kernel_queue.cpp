@@ -84,7 +84,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   cluster_.events_.push(launch_.time(), {Step::launch, number_, dispatcher, 0, nullptr, generation_});
 }
 
-/// Accesses in flight are forgotten: their responses find no access to complete.
+/// What is in flight in memory gets no response.
 void KernelQueue::reset() {
   ++generation_;
   ring_.reset();
@@ -92,7 +92,7 @@ void KernelQueue::reset() {
   clear_kernel();
 }
 
-/// No kernel is in flight any more.
+/// No kernel is in progress any more.
 void KernelQueue::clear_kernel() {
   slots_.clear();
   busy_ = running_ = launched_ = stopping_ = fetching_arguments_ = false;

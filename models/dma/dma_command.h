@@ -33,7 +33,7 @@ struct Command {
   bool begun = false;               ///< a tile has been triggered
   Picoseconds last_done = 0;        ///< when `done` last grew
 
-  /// Returns the final value of `done`.
+  /// As many as `done` is in the end.
   std::uint64_t arrivals() const { return tiles * std::max<std::size_t>(destinations.size(), 1); }
   bool is_complete() const { return done == arrivals(); }
   bool is_busy() const { return begun && !is_complete(); }

@@ -36,7 +36,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   remote.on_taken(&DmaEngine::remote_taken);
 }
 
-/// Accesses that no memory has taken are lost. Responses to accesses in flight are dropped when they arrive.
+/// What has been sent and no memory has taken is lost; answers to anything that was in flight find no requester.
 void DmaEngine::reset() {
   accesses_.begin_generation();
   while (!events_.empty()) {
@@ -85,7 +85,7 @@ void DmaEngine::remove(bool all) {
   queues_.forget_removed();
 }
 
-/// A trigger without a command is a failed transfer: the Tracker's maps and the commands disagree.
+/// What fits no command is a failed transfer: the Tracker's maps and the commands do not agree.
 void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const Producer producer = extension_of(transaction).producer;
   if (extension_of(transaction).operation != Operation::store) {

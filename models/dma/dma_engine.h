@@ -29,7 +29,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   sc_core::sc_out<bool> interrupt{"interrupt"};
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> error_interrupt{
       "error_interrupt"};
-  /// The blocks whose writes a fill might overwrite.
+  /// Whose writes a fill might undo.
   MemoryFill::Users users{"users"};
   registers::Dma registers{"registers"};
 
@@ -38,7 +38,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
 
   /// A command sends the workgroup's tile to this address of a peer.
   bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const { return table_.sends_to(wg_id, peer_address); }
-  /// Returns the same, and that all tiles of the command have been sent and acknowledged.
+  /// The same, and all tiles of the command have been sent and answered.
   bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
     return table_.has_sent_to(wg_id, peer_address);
   }

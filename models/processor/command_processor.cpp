@@ -24,7 +24,7 @@ bool is_one_of(const RegisterDescription& doorbells, address_map::Block block, s
   return within < std::uint64_t{doorbells.count} * doorbells.stride && within % doorbells.stride < doorbells.bytes;
 }
 
-/// Returns whether the address is a doorbell of any queue of kernels or of any queue pair.
+/// Whether the address is a doorbell of any kernel queue or queue pair.
 bool is_doorbell(std::uint64_t local) {
   return is_one_of(kernel_doorbells, address_map::Block::kernel_queue, local) ||
          is_one_of(nic_doorbells, address_map::Block::nic, local);
@@ -74,7 +74,7 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
   return status;
 }
 
-/// Returns whether a write announces data in memory to another block or GPU.
+/// Whether a write notifies another block or GPU of what is in memory.
 bool CommandProcessor::announces(std::uint64_t address) const {
   if (address_map::is_hbm(address)) return false;
   return address_map::gpu_of(address) != gpu_ || is_doorbell(address_map::local_of(address));
