@@ -112,9 +112,9 @@ struct t3_kernel {
   /* What its neighbours must agree on; NULL for a kernel that has none. Both agreements have to be valid, also of a
    * kernel that only sends or only waits. A wait then takes one signal after the other, and fails where the signal says
    * something else, where something else has changed the counter, and where the neighbour has failed. A kernel of which
-   * an access has failed goes on, for its neighbours wait for it, and its signals say so; one whose program does what it
-   * must not ends there, and its neighbours wait. Each workgroup signals a counter of its own. Where the ring's size or the workgroups differ, so does the number of signals: no wait of the
-   * kernel lasts then. */
+   * an access has failed goes on, for its neighbours wait for it, and its signals say so; one whose program does what
+   * it must not ends there, and its neighbours wait. Each workgroup signals a counter of its own. Where the ring's size
+   * or the workgroups differ, so does the number of signals: no wait of the kernel lasts then. */
   void (*agree)(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected);
   void (*run)(struct t3_wave* wave);
 };
