@@ -43,7 +43,7 @@ struct t3_plan {
   uint32_t waves;             /* programs of a workgroup, at most T3_WAVES_MAX */
   uint32_t tiles;             /* of a wave, at most T3_TILES_MAX */
   uint32_t local_bytes;       /* of a workgroup */
-  bool together;              /* workgroups wait for each other: all of them have to fit at once */
+  bool together;              /* workgroups wait for each other in both directions: all of them have to fit at once */
   /* Memory of this GPU. What others use is refused by it; loads stay within both, stores within the first. */
   struct t3_range written[T3_RANGES_MAX]; /* by the kernel or its neighbours, the output first */
   uint32_t written_count;
@@ -61,8 +61,10 @@ struct t3_plan {
   struct t3_range shared[T3_RANGES_MAX];
   uint32_t shared_count;
   bool doorbells; /* t3_write rings those of this GPU's NIC, too: 4 bytes of the page that begins at nic.doorbell */
-  bool awaits_arrivals; /* what neighbours have stored before the kernel begins is awaited, or added to, not lost */
-  bool stores_here;     /* the kernel stores there itself, and not its neighbours alone */
+  /* The kernel awaits, or adds to, what neighbours have stored in `written` and signalled (t3_counter.stored) before it
+   * begins. Otherwise it is refused when such a signal has not been taken (T3_BUSY). */
+  bool awaits_arrivals;
+  bool stores_here; /* the kernel stores there itself, and not its neighbours alone */
   /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
   enum t3_tiles_named tiles_named;
   /* The first so many workgroups, which live as long as the kernel, have each a row of the timeline. 0: those of every
@@ -109,12 +111,12 @@ struct t3_kernel {
   bool (*check)(struct t3_check* check, const struct t3_launch* launch);
   /* The launch has been checked. A grid that is not the plan's is refused. */
   struct t3_plan (*plan)(const struct t3_device* device, const struct t3_launch* launch);
-  /* Fills the agreement with the neighbours; NULL for a kernel that has none. A wait then takes one signal after the
-   * other. It fails when the signal's values differ, when other software has changed the counter, and when the
-   * neighbour has failed. A kernel continues after a failed access, since its neighbours wait for it, and its signals
-   * report the failure. A kernel whose program breaks a rule ends there, and its neighbours wait. Each workgroup
-   * signals a counter of its own. Where the ring's size or the workgroups differ, so does the number of signals; the
-   * kernel's waits then end. */
+  /* Fills the agreement with the neighbours; NULL for a kernel that has none. Both agreements have to be valid, also of
+   * a kernel that only sends or only waits. A wait then takes one signal after the other. It fails when the signal's
+   * values differ, when other software has changed the counter, and when the neighbour has failed. A kernel continues
+   * after a failed access, since its neighbours wait for it, and its signals report the failure. A kernel whose program
+   * breaks a rule ends there, and its neighbours wait. Each workgroup signals a counter of its own. Where the ring's
+   * size or the workgroups differ, so does the number of signals; the kernel's waits then end. */
   void (*agree)(const void* arguments, struct t3_agreement* sent, struct t3_agreement* expected);
   void (*run)(struct t3_wave* wave);
 };
