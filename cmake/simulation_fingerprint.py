@@ -1,4 +1,4 @@
-"""The fingerprint of what simulates: two programs with the same one give the same report of a run.
+"""The fingerprint of what simulates: two programs with the same one give the same times and metrics.
 
   simulation_fingerprint.py SOURCE_DIRECTORY                     prints it
   simulation_fingerprint.py SOURCE_DIRECTORY HEADER TEXT ...     writes the header; texts, as the compiler's version, count
@@ -16,7 +16,8 @@ FOLDERS = ("abi", "cmake", "firmware", "models", "platform/config", "platform/gu
            "platform/progress", "platform/report", "platform/run", "platform/system", "platform/workloads")
 WITHOUT = ("platform/report/result_table", "platform/report/comparison", "platform/report/progress_line",
            "platform/report/warnings", "models/registers/generator/keys", "models/registers/generator/reference",
-           "models/registers/generator/workload_page", "platform/report/metric_", "platform/report/CMakeLists", "cmake/simulation_fingerprint", "cmake/Install")
+           "models/registers/generator/workload_page", "platform/report/metric_", "platform/report/CMakeLists",
+           "cmake/simulation_fingerprint", "cmake/Install")
 SUFFIXES = {".c", ".cpp", ".h", ".S", ".ld", ".json", ".py", ".cmake", ".txt"}
 TEXTS = {"text", "title", "description", "default_text", "examples", "$schema"}
 CODE = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.DOTALL)

@@ -1,4 +1,4 @@
-// Free parameters of the compute units. Those of the system file: *.parameters.json. Their sources: docs/models/timing.md.
+// Free parameters of the compute units. A system's: *.parameters.json. Sources: docs/models/timing.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Free parameters of the memory side. Those of the system file: *.parameters.json. Their sources: docs/models/timing.md.
+// Free parameters of the memory side. A system's: *.parameters.json. Sources: docs/models/timing.md.
 #pragma once
 
 #include <algorithm>

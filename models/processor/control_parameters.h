@@ -1,4 +1,4 @@
-// Free parameters of the control path. Those of the system file: *.parameters.json. Their sources: docs/models/timing.md.
+// Free parameters of the control path. A system's: *.parameters.json. Sources: docs/models/timing.md.
 #pragma once
 
 #include <cstdint>

@@ -26,12 +26,13 @@ void require_same_workload(const CompareCommand& command, const std::vector<json
                        "the same workload, or --any-workload");
 }
 
-/// The method, and the file too where another report has the same method.
+/// The method, or the program where one of the user's own ran.
 std::string label_of(const json& report) {
   return report.contains("program") ? "program " + report.at("program").get<std::string>()
                                     : report.at("method").get<std::string>();
 }
 
+/// The labels of all reports, with the file too where another report has the same label.
 std::vector<std::string> labels_of(const CompareCommand& command, const std::vector<json>& reports) {
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < reports.size(); ++i) {

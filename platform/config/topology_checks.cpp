@@ -147,7 +147,8 @@ void check_topology(const Document& run, const Document& system, const RunConfig
     run.reject("/simulate", "all, or no entries in system.gpus: the GPUs of a mirror are alike");
   if (kind_of(topology) != "ring" && !c.system.topology.channels_by_distance)
     run.reject("/simulate",
-               "all, or system.links.topology ring, or a torus with channels by-distance: a mirror is a part of these");
+               "all, or system.links.topology ring, or a torus with channels by-distance: a mirror stands for a ring "
+               "or a torus");
 }
 
 }  // namespace t3vp

@@ -198,8 +198,11 @@ std::string bars(const Plot& plot, const Experiment& experiment, const Results& 
                                  : number(values[c][i]));
   for (std::size_t i = 0; i < names.size(); ++i) {
     series.legend.push_back(fmt::format("with boxes title {} linecolor rgb {}", text_constant(names[i]), colour(i)));
-    std::string command = "{block} using 1:2:(0.92) " + series.legend.back();
-    if (has_ranges) command += ", {block} using 1:2:3:4 with yerrorbars notitle linecolor rgb '#3c3c3c' pointtype 0";
+    // A bar with its error bar is one thing: gnuplot's yerrorbars blank a disc around the value.
+    std::string command =
+        has_ranges ? fmt::format("{{block}} using 1:2:3:4:(0.92) with boxerrorbars title {} linecolor rgb {}",
+                                 text_constant(names[i]), colour(i))
+                   : "{block} using 1:2:(0.92) " + series.legend.back();
     if (are_printed)
       command += fmt::format(", {{block}} using 1:{}:(sprintf('%.{}f', $2)) with labels {} font ',11' notitle",
                              has_ranges ? 4 : 2, span.decimals(),
@@ -207,7 +210,8 @@ std::string bars(const Plot& plot, const Experiment& experiment, const Results& 
     series.commands.push_back(command);
   }
   const Height height(span, plot.baseline, !are_printed ? 0 : are_upright ? 20 : 48);
-  return drawn(plot, rows, height, names, series);
+  const char* const ranges = has_ranges ? "set errorbars front linecolor rgb '#3c3c3c'\n" : "";
+  return ranges + drawn(plot, rows, height, names, series);
 }
 
 std::string stacks(const Plot& plot, const Experiment& experiment, const Results& results) {

@@ -118,17 +118,18 @@ std::vector<std::string> entries(const Panels& panels) {
   return list;
 }
 
+/// Error bars come first: gnuplot blanks a disc around the value of each.
 std::string drawn(const std::vector<Line>& lines, const std::string& panel, const Panels& panels, bool has_ranges) {
-  std::string text;
+  std::string ranges, values;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].panel != panel) continue;
     const std::size_t index = panels.index_of(lines[i]);
-    text += fmt::format("{}$line{} using 1:2 {}", text.empty() ? "plot " : ", ", i, look(lines[i].name, index));
     if (has_ranges)
-      text +=
-          fmt::format(", $line{} using 1:2:3:4 with yerrorbars notitle linecolor rgb {} pointtype 0", i, colour(index));
+      ranges +=
+          fmt::format("$line{} using 1:2:3:4 with yerrorbars notitle linecolor rgb {} pointtype 0, ", i, colour(index));
+    values += fmt::format("{}$line{} using 1:2 {}", values.empty() ? "" : ", ", i, look(lines[i].name, index));
   }
-  return text + "\n";
+  return "plot " + ranges + values + "\n";
 }
 
 NumericRange range_of(const std::vector<Line>& lines, const Plot& plot) {

@@ -43,7 +43,7 @@ class Results {
 
   /// The failures, by the number of the run.
   const std::map<std::size_t, Failure>& failures() const { return failures_; }
-  /// The row's figures; none while one of its runs is missing.
+  /// The row's figures; none while its run is missing.
   std::optional<Figures> row(const PlannedRow& row) const;
   /// Computes quantities and compares targets with what has been taken. To be called before what follows.
   void evaluate();

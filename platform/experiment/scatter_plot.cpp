@@ -26,16 +26,20 @@ std::string block(const std::string& name, const Points& points) {
 
 /// The data blocks, what is drawn of them, and the legend.
 struct Drawn {
-  std::string data, commands;
+  std::string data, ranges, points;
   std::vector<std::string> legend;
 
-  void add(const std::string& command) { commands += (commands.empty() ? "plot " : ", ") + command; }
+  void add(const std::string& command) { points += (points.empty() ? "" : ", ") + command; }
+
+  /// Error bars come first: gnuplot blanks a disc around the value of each.
+  [[nodiscard]] std::string commands() const { return "plot " + ranges + points; }
 
   /// The points of a method, or all of them when they are not of methods.
-  void add_points(const Points& points, const std::string& method, bool with_ranges, std::size_t index) {
+  void add_points(const Points& its, const std::string& method, bool with_ranges, std::size_t index) {
     const std::string name = fmt::format("$points{}", index), look = fmt::format("linecolor rgb {}", colour(index));
-    data += block(name, points);
-    if (with_ranges) add(fmt::format("{} using 1:4:2:3:5:6 with xyerrorbars notitle {} pointtype 0", name, look));
+    data += block(name, its);
+    if (with_ranges)
+      ranges += fmt::format("{} using 1:4:2:3:5:6 with xyerrorbars notitle {} pointtype 0, ", name, look);
     add(fmt::format("{} using 1:4 with points title {} {} pointtype {}", name, text_constant(method), look,
                     5 + 2 * (index % 5)));
     if (!method.empty()) legend.push_back(method);
@@ -111,7 +115,7 @@ std::string scatter_plot(const Plot& plot, const Experiment& experiment, const R
              text_constant(title_of(experiment, plot.y_figure)), share(left, width), 1 - share(right, width),
              1 - share(above, height), share(below, height)) +
          x.commands("x") + x.tics("x") + y.commands("y") + y.tics("y") + point_names(names, across, up) + series.data +
-         series.commands + "\n";
+         series.commands() + "\n";
 }
 
 }  // namespace t3vp

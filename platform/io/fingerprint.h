@@ -10,7 +10,7 @@ namespace t3vp {
 std::string fingerprint(std::string_view bytes);
 
 /// 16 hexadecimal digits of the sources that simulate, without comments, and of their compiler. Programs with the same
-/// digits give the same report of a run.
+/// digits give the same times and metrics of a run.
 const char* simulation_fingerprint();
 
 }  // namespace t3vp

@@ -14,7 +14,7 @@ namespace t3vp {
 /// links and whose stores are not acknowledged.
 std::vector<std::string> diagnosis(const RunConfiguration& configuration, const Node& node);
 
-/// At a deadlock: lists what programs have left behind that ended well, and that will never end itself.
+/// At a deadlock: lists what never ends and was left behind by programs that ended well, by a timeout or by an abort.
 void append_left_behind(const RunConfiguration& configuration, const Node& node, std::vector<std::string>& lines);
 
 /// Returns the processor whose wait ends first at a deadlock; null when no program waits for an interrupt. `told` has

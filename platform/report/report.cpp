@@ -166,7 +166,7 @@ std::vector<std::string> symptoms(const RunResult& r) {
 /// A program of the user's own does what it likes.
 ordered_json algorithms_json(const RunConfiguration& c) {
   ordered_json algorithms = ordered_json::object();
-  if (c.workload == nullptr || c.resolved.contains("program")) return algorithms;
+  if (c.workload == nullptr || c.built_in_program.empty()) return algorithms;
   for (const CollectiveUse& use : c.workload->collective_uses(c)) algorithms[use.collective] = use.how;
   return algorithms;
 }

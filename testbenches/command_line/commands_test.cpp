@@ -174,6 +174,18 @@ TEST_CASE("a failed run has no speedup in an overview, and a program of its own 
   CHECK_THAT(overview.out, !Catch::Contains("nan"));
 }
 
+TEST_CASE("a report has the algorithms of collectives, by a program of the platform too") {
+  const ValidFiles files;
+  const auto algorithms = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"run", files.run(), "--out", files / "out", "--set", "data=timing-only"});
+    REQUIRE(run_program(options).exit_code == 0);
+    return json_of(files / "out/report.json").value("algorithms", json());
+  };
+  const json by_method = algorithms({"--set", "method=sequential"});
+  CHECK(by_method.contains("reduce_scatter"));
+  CHECK(algorithms({"--set", "method=sequential", "--set", "program=sequential"}) == by_method);
+}
+
 TEST_CASE("a run says where its report is, and how far it came when it did not end") {
   const ValidFiles files;
   const Outcome right = run_program({"run", files.run(), "--out", files / "right"});

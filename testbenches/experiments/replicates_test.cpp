@@ -67,7 +67,7 @@ TEST_CASE("a quantity of replicates is computed from the times of one replicate 
     CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains(" " + data));
     CHECK_THAT(text_of(files.out() / "lines.gnuplot"), Catch::Contains(" " + data + "\n"));
   }
-  CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains("yerrorbars"));
+  CHECK_THAT(text_of(files.out() / "speedup.gnuplot"), Catch::Contains("using 1:2:3:4:(0.92) with boxerrorbars"));
   CHECK_THAT(text_of(files.out() / "lines.gnuplot"), Catch::Contains("with yerrorbars"));
   // Quantities that are no times have none, and the values are those of the runs without jitter.
   CHECK_THAT(summary, Catch::Matches("[^]*\\| square +\\|[^|]*\\.\\.[^|]*\\| [0-9.]+ +\\|\n[^]*"));

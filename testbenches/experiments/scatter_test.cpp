@@ -87,6 +87,7 @@ TEST_CASE("a scatter plot has a named point for each case and method, with its r
   CHECK_THAT(files.script("times"),
              Catch::Contains("using 1:4:2:3:5:6 with xyerrorbars") && Catch::Contains("set label \"512 all\"") &&
                  Catch::Contains("set xlabel \"total time (ns)\"\n") && Catch::Contains("title \"sequential\""));
+  CHECK_THAT(files.script("times"), !Catch::Matches("[^]*with points[^]*with xyerrorbars[^]*"));
   CHECK_THAT(files.script("some"), !Catch::Contains("$points1") && Catch::Contains("title \"t3\""));
   const auto rows = block(files.script("cases"), "$points0");
   REQUIRE(rows.size() == 3);

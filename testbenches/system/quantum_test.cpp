@@ -1,5 +1,5 @@
-// The quantum of firmware changes nothing that is simulated (docs/models/timing.md, Order): random systems, on which many
-// links bring something to one memory at the same time.
+// The quantum of firmware changes nothing that is simulated (docs/models/timing.md, Order): random systems, on which
+// many links bring something to one memory at the same time.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
