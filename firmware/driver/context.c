@@ -36,6 +36,15 @@ static enum t3_status divide_memory(struct t3_context* context, uint64_t memory_
   return T3_OK;
 }
 
+/* Ends what an earlier context has had. */
+static void declare_rings(struct t3_context* context) {
+  const struct t3_state* state = state_of(context);
+  const uint64_t begin = t3_on_gpu(state->gpu, 0), rings = (uint64_t)state->rings * T3_RING_BYTES;
+  t3_declare_memory(state->hal, begin, 0, T3_MEMORY_FREE);
+  t3_declare_memory(state->hal, begin, T3_RING_BYTES, T3_MEMORY_DRIVER);
+  if (rings != 0) t3_declare_memory(state->hal, state->memory_end, rings, T3_MEMORY_DRIVER);
+}
+
 static enum t3_status start_kernel_queue(struct t3_context* context) {
   struct t3_state* state = state_of(context);
   T3_TRY(t3_start_queue(context, 0, t3_on_gpu(state->gpu, 0)));
@@ -81,6 +90,7 @@ static enum t3_status take_over(struct t3_context* context) {
   state->hal->take_interrupts(state->hal->platform, NULL, NULL); /* from a context that a reset has ended */
   T3_TRY(start_kernel_queue(context));
   if (owner == T3_OWNER_CLOSED) T3_TRY(go_on(context));
+  declare_rings(context);
   state->owner = state->hal->time_ns(state->hal->platform) << T3_OWNER_BITS | T3_OWNER_CONTEXT;
   t3_put64(&r, t3_scratch(T3_SCRATCH_OWNER), state->owner);
   return r.status;

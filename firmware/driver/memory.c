@@ -25,6 +25,7 @@ static enum t3_status take_memory(struct t3_context* context, uint64_t bytes, ui
   if (state->allocation_count == T3_ALLOCATIONS_MAX) return T3_TABLE_FULL;
   for (uint32_t i = state->allocation_count++; i > place; --i) all[i] = all[i - 1];
   all[place] = (struct t3_allocation){.address = start, .bytes = bytes};
+  t3_declare_memory(state->hal, start, bytes, T3_MEMORY_ALLOCATED);
   *address = start;
   return T3_OK;
 }
@@ -41,6 +42,9 @@ enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes,
   if (bytes > state->memory_end - used_end) return T3_OUT_OF_MEMORY;
   const uint64_t start = (state->memory_end - bytes) / HEAP_ALIGNMENT * HEAP_ALIGNMENT;
   if (start < used_end) return T3_OUT_OF_MEMORY;
+  if (state->heap_end != state->memory_end) /* what it has had there becomes part of it */
+    t3_declare_memory(state->hal, state->heap_end, state->memory_end - state->heap_end, T3_MEMORY_FREE);
+  if (start != state->memory_end) t3_declare_memory(state->hal, start, state->memory_end - start, T3_MEMORY_DRIVER);
   state->heap_end = *address = start;
   return T3_OK;
 }
@@ -51,6 +55,7 @@ static enum t3_status give_back(struct t3_context* context, uint64_t address) {
   uint32_t place = 0;
   while (place < state->allocation_count && all[place].address != address) ++place;
   if (place == state->allocation_count) return T3_INVALID_ARGUMENT;
+  t3_declare_memory(state->hal, address, all[place].bytes, T3_MEMORY_FREE);
   --state->allocation_count;
   for (; place < state->allocation_count; ++place) all[place] = all[place + 1];
   return T3_OK;

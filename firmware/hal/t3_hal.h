@@ -24,9 +24,11 @@
 #define T3_HAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "t3/enumeration.h"
+#include "t3/memory_use.h"
 #include "t3/status.h"
 
 enum t3_contents_kind T3_OF_32_BITS {
@@ -117,6 +119,16 @@ struct t3_hal {
   enum t3_status (*argument_bool)(void* platform, const char* name, bool* value);
   enum t3_status (*argument_text)(void* platform, const char* name, const char** value);
   void (*log)(void* platform, const char* text);
+  /* Optional: NULL where nobody checks accesses. Says what a range of this GPU's memory is from now on. A piece ends
+   * when the same range is T3_MEMORY_FREE; with 0 bytes all pieces end. Pieces do not overlap. With `check` memory
+   * the platform reports every access that is not within one allocated piece. */
+  void (*own_memory)(void* platform, uint64_t address, uint64_t bytes, enum t3_memory_use use);
 };
+
+/* For a driver of one's own: its GPU's memory is checked once it has declared a piece. */
+static inline void t3_declare_memory(const struct t3_hal* hal, uint64_t address, uint64_t bytes,
+                                     enum t3_memory_use use) {
+  if (hal->own_memory != NULL) hal->own_memory(hal->platform, address, bytes, use);
+}
 
 #endif

@@ -231,6 +231,10 @@ std::string ComputeCluster::writer_of(std::uint64_t address) const {
   return history_.writer_of(address);
 }
 
+std::string ComputeCluster::running_in(std::uint8_t queue) const {
+  return queue < queue_count ? queues_[queue]->running_kernel() : std::string();
+}
+
 bool ComputeCluster::may_write(std::uint64_t address) const {
   return std::any_of(queues_.begin(), queues_.end(),
                      [address](const auto& queue) { return queue->may_write(address); });

@@ -55,6 +55,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   bool has_written(std::uint64_t address) const { return history_.has_written(address); }
   /// The kernel that writes there, or else the one that has done so last; empty when there is none.
   std::string writer_of(std::uint64_t address) const;
+  /// The name of the kernel that runs in a queue; empty while none does.
+  std::string running_in(std::uint8_t queue) const;
   /// The kernels that run, and the rings of packets.
   std::string use_of(const OutputRange& range) const override;
   /// Returns the same for all queues but this one. Reads of their kernels count only with `also_reads`.

@@ -82,6 +82,8 @@ class KernelQueue final : public KernelHost {
   bool may_write(std::uint64_t address) const;
   /// The kernel that runs when it stores there itself.
   std::string writer_of(std::uint64_t address) const;
+  /// The name of the kernel that runs; empty while none does.
+  std::string running_kernel() const { return running_ ? kernel_->name() : std::string(); }
 
  private:
   registers::KernelQueue& registers() const;

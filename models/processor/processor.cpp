@@ -1,5 +1,7 @@
 #include "processor/processor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -220,6 +222,17 @@ void Processor::publish(const PublishedBuffer& buffer) {
   if (on_publish_) on_publish_(buffer);
   buffers_.push_back(buffer);
   buffers_.back().initial = buffers_.back().expected = nullptr;
+}
+
+void Processor::own_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind) {
+  if (!on_memory_) return;
+  synchronize();  // what others have accessed before counts as before
+  const bool is_own = address_map::gpu_of(address) == gpu_ && address_map::is_hbm(address);
+  const bool is_kind = kind <= static_cast<std::uint32_t>(MemoryUse::driver);
+  std::string wrong = !is_own    ? fmt::format("says whose {:#x} is, which is not in its own GPU's memory", address)
+                      : !is_kind ? fmt::format("says that {:#x} is of memory kind {}, expected 0 to 2", address, kind)
+                                 : on_memory_(address, bytes, static_cast<MemoryUse>(kind));
+  if (!wrong.empty()) log_mistake(wrong);
 }
 
 void Processor::log(const std::string& text) {

@@ -21,6 +21,7 @@
 #include "protocol/data_protocol.h"
 #include "protocol/trace.h"
 #include "protocol/units.h"
+#include "registers/memory_use.h"
 #include "registers/register_observer.h"
 #include "registers/status.h"
 
@@ -78,6 +79,10 @@ class Processor : public sc_core::sc_module, public Component {
   /// The hosts' network, which outlives this.
   void join(HostNetwork& hosts) { hosts_ = &hosts; }
   void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
+  /// Called when the program says whose memory is, at that time. The callback returns what is wrong, or nothing.
+  void on_memory(std::function<std::string(std::uint64_t address, std::uint64_t bytes, MemoryUse kind)> callback) {
+    on_memory_ = std::move(callback);
+  }
   /// Called when a phase begins and ends, at that time, while the program waits: not on the program's stack, so that
   /// the callback may need as much stack as it likes.
   void on_phase(std::function<void(const std::string& phase, bool begin)> callback) { on_phase_ = std::move(callback); }
@@ -127,6 +132,8 @@ class Processor : public sc_core::sc_module, public Component {
   void begin(const std::string& phase);
   void end(const std::string& phase);
   void publish(const PublishedBuffer& buffer);
+  /// Says what a range of the GPU's memory is from now on, as t3_hal.h has it.
+  void own_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind);
   void log(const std::string& text);
   /// Logs it, and keeps it among the mistakes.
   void log_mistake(const std::string& text);
@@ -200,6 +207,7 @@ class Processor : public sc_core::sc_module, public Component {
   HostNetwork* hosts_ = nullptr;
   std::function<void(const PublishedBuffer&)> on_publish_;
   std::function<void(const std::string&, bool)> on_phase_, on_boundary_;
+  std::function<std::string(std::uint64_t, std::uint64_t, MemoryUse)> on_memory_;
   std::function<void(const std::string&)> on_log_;
   std::function<void(const tlm::tlm_generic_payload&)> on_access_;
   sc_core::sc_event_queue boundary_{"boundary"};  ///< notified at the times of boundaries_

@@ -1,4 +1,4 @@
-// Joins sockets, with a protocol checker in between where that is asked for. Without, nothing is made.
+// Joins sockets, with checkers in between where these are asked for. Without, nothing is made.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,13 @@ class SocketProbes {
 
   template <typename Initiator, typename Target>
   void join(Initiator& initiator, Target& target) {
+    join(initiator, target, std::string(initiator.name()) + " -> " + target.name());
+  }
+  /// `place` names the sockets for people.
+  template <typename Initiator, typename Target>
+  void join(Initiator& initiator, Target& target, const std::string& place) {
     if (!checked_) return initiator.bind(target);
-    connect(initiator, target, std::string(initiator.name()) + " -> " + target.name());
+    connect(initiator, target, place);
   }
 
   const Violations& violations() const { return violations_; }

@@ -33,7 +33,7 @@ struct Jitter {
 
 struct RunConfiguration : RunSettings {
   std::shared_ptr<const Workload> workload = std::make_shared<Workload>();
-  bool check_protocol = false;  ///< protocol checkers between all sockets
+  RunChecks checks;
   double quantum_ns = 1000;
   std::string firmware = "native";
   Software software;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "config/checks.h"
 #include "config/configuration.h"
 #include "config/faults.h"
 #include "config/run_checks.h"
@@ -186,7 +187,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
   if (c.jitter) resolved["jitter"] = resolved_jitter(*c.jitter);
   if (const std::string algorithm = c.workload->collectives_algorithm(); !algorithm.empty())
     resolved["collectives"] = {{"algorithm", algorithm}};
-  if (c.check_protocol) resolved["check"] = files.run.content.at("check");
+  if (c.checks != usual_checks) resolved["check"] = files.run.content.at("check");
   if (files.run.content.contains("models"))
     resolved["models"] =
         std::filesystem::absolute(files.run.resolve("/models", files.run.content.at("models").get<std::string>()))
@@ -230,7 +231,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = workload->operands(files.run);
   c.mirror = run.value("simulate", "all") == "mirror" && !workload->is_of_one_gpu();
-  c.check_protocol = run.value("check", "none") != "none";
+  c.checks = checks_of(files.run);
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.other_gpus = read_other_gpus(files.system, files.memory, c.gpus);
   c.system.processor.quantum = from_ns(c.quantum_ns);

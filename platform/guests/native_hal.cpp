@@ -251,6 +251,10 @@ void log(void* platform, const char* text) {
   Call(platform)->log(line);
 }
 
+void own_memory(void* platform, uint64_t address, uint64_t bytes, t3_memory_use kind) {
+  Call(platform)->own_memory(address, bytes, static_cast<std::uint32_t>(kind));
+}
+
 /// Nothing here has to be destroyed: a program may never return.
 Status run_program(t3_program* program, const ProgramRun& run, Arguments& arguments,
                    processor::CommandProcessor& processor) {
@@ -286,7 +290,8 @@ t3_hal native_hal(NativePlatform& platform) {
           argument_double,
           argument_bool,
           argument_text,
-          log};
+          log,
+          own_memory};
 }
 
 processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments) {

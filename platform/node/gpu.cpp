@@ -60,7 +60,8 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       signals("signals", placement.gpu),
       fabric("fabric", placement.gpu, parameters.links.header_bytes, placement.neighbours, placement.route,
              placement.receivers),
-      probes_(options.check_protocol),
+      probes_(options.checks.protocol),
+      memory_watch_(options.checks.memory, placement.gpu, probes_),
       lines_("lines", address_map::line_count) {
   bind_data_path();
   bind_control_path();
@@ -82,7 +83,7 @@ void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint1
     nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu, trace);
     probes_.join(output_map.nic, nic->doorbells);
     probes_.join(dma.nic, nic->engine);
-    probes_.join(nic->io.memory, cache.nic);
+    memory_watch_.join(nic->io.memory, cache.nic, "the NIC");
     return;
   }
   absent_nic_ = std::make_unique<nic::AbsentNic>("nic", gpu);
@@ -99,7 +100,8 @@ nic::PacketReceiver& Gpu::packets() {
 }
 
 void Gpu::bind_data_path() {
-  probes_.join(compute.memory, output_map.compute);
+  memory_watch_.join(compute.memory, output_map.compute,
+                     [this](const DataExtension& request) { return "kernel " + compute.running_in(request.queue); });
   probes_.join(output_map.cache, cache.compute);
   probes_.join(output_map.remote, fabric.compute);
   probes_.join(output_map.signals, signals.compute);
@@ -107,9 +109,9 @@ void Gpu::bind_data_path() {
   probes_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
   probes_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
   probes_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
-  probes_.join(fabric.memory, cache.peers);
+  memory_watch_.join(fabric.memory, cache.peers, "a peer");
   probes_.join(fabric.signals, signals.peers);
-  probes_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma]);
+  memory_watch_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma], "the DMA engine");
   probes_.join(dma.remote, fabric.dma);
   probes_.join(memory.tracker.trigger, dma.trigger);
   probes_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
@@ -117,7 +119,8 @@ void Gpu::bind_data_path() {
 
 void Gpu::bind_control_path() {
   probes_.join(processor.socket, bus.processor);
-  probes_.join(bus.memory, memory.plain);
+  memory_watch_.join_plain(bus.memory, memory.plain, "the program");
+  memory_watch_.listen_to(processor);
   probes_.join(bus.remote, fabric.control);
   bus.errors.bind(error_log.reports);
   system.reset_pulse.bind(reset_);

@@ -13,6 +13,7 @@
 #include "memory/memory_controller.h"
 #include "nic/absent_nic.h"
 #include "nic/rdma_nic.h"
+#include "node/memory_watch.h"
 #include "output_map/output_map.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
@@ -65,6 +66,8 @@ class Gpu : public sc_core::sc_module {
   void visit_statistics(const StatisticVisitor& visit) const;
   /// Returns the violations that the checkers between its sockets have found.
   const Violations& violations() const { return probes_.violations(); }
+  /// Returns the accesses to its memory that its software has not allocated.
+  const Violations& memory_violations() const { return memory_watch_.violations(); }
 
  private:
   void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
@@ -76,6 +79,7 @@ class Gpu : public sc_core::sc_module {
   void bind_lines();
 
   SocketProbes probes_;
+  MemoryWatch memory_watch_;
   std::unique_ptr<nic::AbsentNic> absent_nic_;
   std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;

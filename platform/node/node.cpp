@@ -12,7 +12,7 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
            const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
-    : sc_module(name), probes_(parameters.options.check_protocol) {
+    : sc_module(name), probes_(parameters.options.checks.protocol) {
   for (std::size_t g = 0; g < parameters.fabric.gpus.size(); ++g) {
     const Placement& placement = parameters.fabric.gpus[g];
     gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", placement.gpu).c_str(), parameters.gpus[g], placement,

@@ -342,4 +342,18 @@ std::string broken_rules(const Node& node) {
   return fmt::format("{} violation{} of the protocol, the first: {}", count, count == 1 ? "" : "s", first->text());
 }
 
+std::vector<std::string> wrong_accesses(const Node& node) {
+  constexpr std::size_t shown = 5;
+  std::uint64_t count = 0;
+  std::vector<std::string> lines;
+  for (const auto& gpu : node.gpus()) {
+    const Violations& violations = gpu->memory_violations();
+    count += violations.count();
+    for (const Violation& violation : violations.list())
+      if (lines.size() < shown) lines.push_back("check memory: " + violation.text());
+  }
+  if (count > lines.size()) lines.push_back(fmt::format("check memory: {} such accesses in all", count));
+  return lines;
+}
+
 }  // namespace t3vp

@@ -123,6 +123,8 @@ HostServices::Answer HostServices::answer_to(std::uint32_t call) {
       return &HostServices::argument_bool;
     case T3_HOST_CALL_CALL_ARGUMENT_TEXT:
       return &HostServices::argument_text;
+    case T3_HOST_CALL_CALL_OWN_MEMORY:
+      return &HostServices::own_memory;
     default:
       return nullptr;
   }
@@ -240,6 +242,10 @@ void HostServices::publish(t3_host_call& call) {
       contents_of(buffer.initial_kind, buffer.initial_constant, buffer.initial_values, elements, mistake);
   if (!mistake.empty()) return core_.log_mistake(fmt::format("publishes a buffer {}: {}", mistake, name));
   core_.publish(published);
+}
+
+void HostServices::own_memory(t3_host_call& call) {
+  core_.own_memory(call.data, call.bytes, static_cast<std::uint32_t>(call.value));
 }
 
 void HostServices::refusal(t3_host_call& call) { call.result = static_cast<std::uint64_t>(core_.refusal()); }

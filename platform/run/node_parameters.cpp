@@ -74,7 +74,7 @@ NodeParameters node_parameters(const RunConfiguration& configuration) {
     node.wire.loss = {static_cast<std::uint16_t>(fault->gpu), fault->count};
   if (configuration.jitter) apply(*configuration.jitter, node);
   if (configuration.mirror && configuration.gpus > 1) node.mirrored = mirrored_by(configuration);
-  node.options = {configuration.functional, configuration.check_protocol};
+  node.options = {configuration.functional, configuration.checks};
   return node;
 }
 

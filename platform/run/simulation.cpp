@@ -328,6 +328,8 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     append_left_behind(configuration, node, result.diagnosis);
   result.diagnosis.insert(result.diagnosis.end(), given_up.begin(), given_up.end());
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
+  const std::vector<std::string> wrong = wrong_accesses(node);
+  result.diagnosis.insert(result.diagnosis.end(), wrong.begin(), wrong.end());
   if (operations) result.operations = operations->figures();
   gather_figures(configuration, node, meter, result);
   result.host.events = sc_core::sc_delta_count();

@@ -32,10 +32,21 @@ struct GpuParameters {
   std::optional<nic::NicParameters> nic;  ///< nothing: it has none
 };
 
+/// Which checkers are at work.
+struct RunChecks {
+  bool protocol = false;  ///< protocol checkers between all sockets
+  bool memory = false;    ///< accesses are held against what the driver has allocated
+};
+
+inline bool operator==(const RunChecks& a, const RunChecks& b) {
+  return a.protocol == b.protocol && a.memory == b.memory;
+}
+inline bool operator!=(const RunChecks& a, const RunChecks& b) { return !(a == b); }
+
 /// The level of detail of the simulation. Times do not depend on it.
 struct SimulationOptions {
-  bool functional = true;       ///< tensors carry data
-  bool check_protocol = false;  ///< protocol checkers between all sockets
+  bool functional = true;  ///< tensors carry data
+  RunChecks checks;
 };
 
 /// A GPU's place among its neighbours: what its ports lead to.

@@ -53,7 +53,7 @@ def main():
     compare("running.md, fused", [value for value in fused if f"`{value}`" in workloads], fused)
     compare("fused-collectives.md, fused", first_column(collectives, "| `workload.fused` |", "\n\n")[1:], fused)
     compare("running.md, method", first_column(section(running, "## Methods"), "| Method |", "\n\n"), run["method"]["enum"])
-    for key in ("mca_scope", "data", "operands", "simulate", "check"):
+    for key in ("mca_scope", "data", "operands", "simulate"):
         values = [value for value in run[key]["enum"] if f"`{value}`" in row(running, key)]
         compare(f"running.md, {key}", values, run[key]["enum"])
     limits = re.findall(r"^\| `limits\.(\w+)`", running, re.MULTILINE)

@@ -69,14 +69,15 @@ TEST_CASE("a broken rule that nobody minds fails a run with check protocol and n
                  Catch::Contains("request whose response status is not INCOMPLETE"));
 }
 
-TEST_CASE("check none is the default and all is what there is and the scoreboard is not there yet") {
+TEST_CASE("check memory is the default and all is what there is and the scoreboard is not there yet") {
   const std::string base = configuration_of({}).config_hash;
-  REQUIRE(configuration_of({"check=none"}).config_hash == base);
-  REQUIRE_FALSE(configuration_of({"check=none"}).check_protocol);
+  REQUIRE(configuration_of({"check=memory"}).config_hash == base);
+  REQUIRE_FALSE(configuration_of({}).checks.protocol);
   for (const char* setting : {"check=protocol", "check=all"}) {
-    REQUIRE(configuration_of({setting}).check_protocol);
+    REQUIRE(configuration_of({setting}).checks.protocol);
     REQUIRE(configuration_of({setting}).config_hash != base);
   }
+  REQUIRE(configuration_of({"check=none"}).config_hash != base);
   REQUIRE_THROWS_WITH(configuration_of({"check=scoreboard"}), Catch::Contains("/check: found"));
 }
 

@@ -249,6 +249,12 @@ static void log_line(void* platform, const char* text) {
   (void)t3_host_tell(T3_HOST_CALL_CALL_LOG, text, 0);
 }
 
+static void own_memory(void* platform, uint64_t address, uint64_t bytes, enum t3_memory_use use) {
+  (void)platform;
+  struct t3_host_call call = {.data = address, .bytes = bytes, .value = (uint64_t)use};
+  t3_host_ring(&call, T3_HOST_CALL_CALL_OWN_MEMORY);
+}
+
 void t3_riscv_publish(void* platform, const struct t3_buffer* buffer);
 
 static struct t3_hal hal = {.read32 = read32,
@@ -272,7 +278,8 @@ static struct t3_hal hal = {.read32 = read32,
                             .argument_double = argument_double,
                             .argument_bool = argument_bool,
                             .argument_text = argument_text,
-                            .log = log_line};
+                            .log = log_line,
+                            .own_memory = own_memory};
 
 const struct t3_hal* t3_riscv_hal(void) {
   hal.gpu = (uint32_t)t3_number_of_core();
