@@ -3,6 +3,7 @@
 
   generate_parameters.py NAME.parameters.json...
       [--cpp DIR]  DIR/<folder>/<name>_parameters.h, the structure of each description; <folder> is that of the description
+                   DIR/<folder>/<name>_ranges.h, the check of that structure
       [--c DIR]    DIR/<project>/kernel_parameters.h, structures of those in C
       [--readers DIR]  DIR/parameter_readers.h and .cpp, files' sections into these structures
       [--skeletons NAME.skeleton.json...]  schemas that have places for sections (generator/schema.py), and with them
@@ -19,7 +20,7 @@ import argparse
 import pathlib
 import sys
 
-from generator import keys, parameter_header, parameter_reader, schema, schema_keys
+from generator import keys, parameter_header, parameter_ranges, parameter_reader, schema, schema_keys
 from generator.description import DescriptionError, Reader
 from generator.files import write
 from generator.parameters import read_descriptions, sections_of
@@ -43,6 +44,9 @@ def write_structures(options, descriptions):
             if d.language == "c++":
                 write(options.cpp / d.folder / f"{d.name}_parameters.h",
                       parameter_header.cpp_header(d, options.namespace))
+            if parameter_ranges.has_ranges(d):
+                write(options.cpp / d.folder / f"{d.name}_ranges.h",
+                      parameter_ranges.ranges_header(d, options.namespace))
     if options.c:
         of_kernels = [d for d in descriptions if d.language == "c"]
         write(options.c / options.project / "kernel_parameters.h",
