@@ -6,7 +6,7 @@
 #include "guests/native_hal.h"
 #include "kernels/kernels.h"
 #include "node/node.h"
-#include "program.h"
+#include "remember.h"
 #include "riscv/core.h"
 #include "system/topology.h"
 

@@ -59,7 +59,7 @@ class FabricCheck {
 }  // namespace
 
 void check_gpu(const ParameterCheck& check, const GpuParameters& gpu) {
-  check.require(gpu.cache.line_bytes != 0 && gpu.memory.capacity_bytes / gpu.cache.line_bytes <= most_lines,
+  check.require(gpu.cache.line_bytes == 0 || gpu.memory.capacity_bytes / gpu.cache.line_bytes <= most_lines,
                 "memory.capacity_bytes", gpu.memory.capacity_bytes,
                 fmt::format("at most {} lines of the cache, {} B each", most_lines, gpu.cache.line_bytes));
 }

@@ -12,7 +12,8 @@ namespace t3vp {
 /// receivers of links. `kernel_lists` is the number of lists of kernels.
 void check_node(const ParameterCheck& check, const NodeParameters& node, std::size_t kernel_lists);
 
-/// Throws ParameterError when the cache cannot number all lines of the memory.
+/// Throws ParameterError when the cache cannot number all lines of the memory. Lines of 0 bytes are for the cache to
+/// refuse.
 void check_gpu(const ParameterCheck& check, const GpuParameters& gpu);
 
 }  // namespace t3vp

@@ -1,4 +1,4 @@
-#include "program.h"
+#include "remember.h"
 
 #include "t3/t3.h"
 
