@@ -47,7 +47,7 @@ def follow(place, with_cores):
         sys.exit(f"the page of the examples has {len(lines)} commands, 8 expected")
     for line in lines:
         if with_cores or "riscv-program" not in line:
-            run("bash", "-euc", line.replace("PREFIX", str(package)), cwd=place)
+            run("bash", "-euc", re.sub(r"\bPREFIX\b", str(package), line), cwd=place)
 
 
 def build_with_toolchain(package, project):
