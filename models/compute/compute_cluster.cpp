@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compute/compute_ranges.h"
+#include "compute/cluster_rules.h"
 #include "protocol/checked_parameters.h"
 
 namespace t3vp::compute {

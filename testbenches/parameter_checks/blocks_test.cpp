@@ -22,6 +22,7 @@
 #include "parameter_checks/gpu_work.h"
 #include "processor/core_ranges.h"
 #include "processor/processor_ranges.h"
+#include "registers/kernel_parameter_ranges.h"
 #include "system/topology.h"
 
 namespace t3vp {
@@ -86,6 +87,11 @@ TEST_CASE("each value of each parameter of the compute units is refused or works
   using P = compute::ComputeFileParameters;
   try_every_value<P>("compute/compute.parameters.json",
                      in_gpus<P>([](GpuParameters& gpu, const P& p) { assign(gpu.compute, p); }));
+}
+
+TEST_CASE("each value of each parameter of the kernels is refused or works") {
+  using P = t3_kernel_parameters;
+  try_every_value<P>("kernels", in_gpus<P>([](GpuParameters& gpu, const P& p) { gpu.kernels = p; }));
 }
 
 TEST_CASE("each value of each parameter of the DMA engine is refused or works") {

@@ -1,6 +1,7 @@
 #include "parameter_checks/described_range.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -11,27 +12,40 @@ using nlohmann::json;
 
 std::string suffix_of(const std::string& name) { return name.substr(name.rfind('_') + 1); }
 
-std::string usual_member(const json& field) {
+/// The description of a kernel's parameters is in the kernel's folder, wherever that is.
+std::string path_of_kernel(const std::string& kernel) {
+  const std::string root = T3VP_SOURCE_DIR, name = kernel + ".parameters.json";
+  for (const std::string& path :
+       {root + "/firmware/kernels/" + kernel + "/" + name, root + "/platform/workloads/" + kernel + "/kernel/" + name})
+    if (std::filesystem::exists(path)) return path;
+  throw std::logic_error("no kernel " + kernel);
+}
+
+std::string usual_member(const json& field, bool is_of_kernel) {
   const std::string name = field.at("name"), type = field.at("type"), base = name.substr(0, name.rfind('_'));
   if (type == "bytes" && suffix_of(name) != "bytes") return base + "_bytes";
-  return type == "time" ? base : name;
+  return type == "time" && !is_of_kernel ? base : name;
 }
 
 double limit_of(const json& limit) { return limit.is_string() ? 0 : limit.get<double>(); }
 
 }  // namespace
 
-DescribedRange::DescribedRange(const std::string& description, const std::string& member) {
-  std::ifstream file(T3VP_SOURCE_DIR "/models/" + description);
+DescribedRange::DescribedRange(const std::string& description, const std::string& member)
+    : is_of_kernel_(description == "kernels") {
+  std::ifstream file(is_of_kernel_ ? path_of_kernel(member.substr(0, member.find('.')))
+                                   : T3VP_SOURCE_DIR "/models/" + description);
+  const std::string own = member.substr(member.find('.') + 1);
   const json content = json::parse(file);
   for (const json& field : content.at("fields"))
-    if ((field.contains("member") ? field.at("member") : json(usual_member(field))) == member) field_ = field;
+    if ((field.contains("member") ? field.at("member") : json(usual_member(field, is_of_kernel_))) == own)
+      field_ = field;
   if (field_.is_null()) throw std::logic_error(description + " has no " + member);
 }
 
 double DescribedRange::scale() const {
   const std::string type = field_.at("type"), suffix = suffix_of(field_.at("name"));
-  if (type == "time") return 1000;  // all are in ns
+  if (type == "time") return is_of_kernel_ ? 1 : 1000;  // all keys are in ns
   if (type != "bytes") return 1;
   return suffix == "KiB" ? 1024 : suffix == "MiB" ? 1 << 20 : suffix == "GiB" ? 1 << 30 : 1;
 }
