@@ -1,4 +1,4 @@
-// Two GPUs and their links as another project's bench has them. Each runs a program that uses the driver on the native
+// Two GPUs of a system file and their links. Each runs a program that uses the driver on the native
 // HAL.
 #include <cstdio>
 #include <type_traits>
@@ -8,26 +8,18 @@
 #include "node/node.h"
 #include "remember.h"
 #include "riscv/core.h"
-#include "system/topology.h"
-
-namespace {
-
-t3vp::NodeParameters two_small_gpus() {
-  t3vp::GpuParameters gpu;
-  gpu.memory.channels = 4;
-  gpu.memory.capacity_bytes = std::uint64_t{64} << 20;
-  t3vp::NodeParameters node;
-  node.fabric = t3vp::lay_out({}, 2);
-  node.gpus = {gpu, gpu};
-  return node;
-}
-
-}  // namespace
+#include "system/node_of_system.h"
+#include "system/system_loader.h"
 
 static_assert(std::is_base_of_v<sc_core::sc_module, t3vp::riscv::Core>, "the core of RISC-V is installed, too");
 
-int sc_main(int, char**) {
-  t3vp::Node node("node", two_small_gpus(), t3_kernels, nullptr);
+int sc_main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: bench SYSTEM.json\n");
+    return 2;
+  }
+  const t3vp::SystemConfiguration system = t3vp::load_system(argv[1]);
+  t3vp::Node node("node", t3vp::node_of(system, 2), t3_kernels, nullptr);
   unsigned right = 0;
   for (const auto& gpu : node.gpus())
     gpu->native().run([&right](t3vp::processor::CommandProcessor& processor) {
