@@ -36,9 +36,11 @@ add_custom_target(t3vp_riscv_firmware ALL DEPENDS ${riscv_image})
 # The package has the same apart from paths (t3vpRiscv.cmake.in).
 set(T3VP_RISCV_COMPILE_OPTIONS ${riscv_machine_options})
 set(T3VP_RISCV_LINK_OPTIONS ${riscv_machine_options} ${riscv_link_options})
+list(JOIN T3VP_RISCV_LINK_OPTIONS "\n" packaged_options)
+file(WRITE ${PROJECT_BINARY_DIR}/package/t3-riscv.options "${packaged_options}\n")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/t3vpRiscv.cmake.in ${PROJECT_BINARY_DIR}/t3vpRiscv.cmake @ONLY)
 set(packaged ${CMAKE_INSTALL_LIBDIR}/t3vp/riscv)
-install(FILES ${riscv_library} hal/riscv/t3.ld DESTINATION ${packaged})
+install(FILES ${riscv_library} hal/riscv/t3.ld ${PROJECT_BINARY_DIR}/package/t3-riscv.options DESTINATION ${packaged})
 install(FILES ${riscv_image} DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
 install(FILES ${PROJECT_BINARY_DIR}/t3vpRiscv.cmake ${PROJECT_SOURCE_DIR}/cmake/RiscvProgram.cmake
               ${PROJECT_SOURCE_DIR}/cmake/t3vp-riscv-toolchain.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)

@@ -26,6 +26,15 @@ inline void check_parameters(const ParameterCheck& check, const PortRoute& p) {
   check_hop("route.all", p.route.all);
 }
 
+/// The GPUs that one GPU stands for, along each dimension.
+struct MirroredGpus {
+  const std::vector<std::uint32_t>& dimensions;
+};
+
+inline void check_parameters(const ParameterCheck& check, const MirroredGpus& p) {
+  for (const std::uint32_t gpus : p.dimensions) check.require(gpus != 0, "dimensions", gpus, "1 or more GPUs in each");
+}
+
 inline LinkFileParameters with_header(std::uint32_t header_bytes) {
   LinkFileParameters parameters;
   parameters.header_bytes = header_bytes;

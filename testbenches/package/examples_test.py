@@ -66,6 +66,13 @@ def build_with_toolchain(package, project):
         f"program={project}/build/first.elf", "--out", project / "out")
 
 
+def build_without_cmake(package, project):
+    """The cross compiler by hand, as docs/guides/package.md calls it."""
+    riscv = package / "lib/t3vp/riscv"
+    run("riscv64-unknown-elf-gcc", f"@{riscv}/t3-riscv.options", f"-I{package}/include", project / "first.c", f"-L{riscv}",
+        f"-T{riscv}/t3.ld", "-lt3_riscv", "-o", project / "first.elf")
+
+
 def main():
     with moved_package(BINARY) as place:
         package = place / "package"
@@ -76,6 +83,7 @@ def main():
         require_no_paths(place, place / "build")
         if with_cores:
             build_with_toolchain(package, place / "cross")
+            build_without_cmake(package, place / "cross")
 
 
 main()

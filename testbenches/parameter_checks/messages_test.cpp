@@ -3,14 +3,17 @@
 #include "cache/last_level_cache.h"
 #include "dma/dma_engine.h"
 #include "dram/channel.h"
+#include "interconnect/chunk_mirror.h"
 #include "interconnect/link.h"
 #include "interconnect/switch.h"
+#include "interconnect/torus_mirror.h"
 #include "memory/memory_controller.h"
 #include "nic/rdma_nic.h"
 #include "parameter_checks/child.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
 #include "processor/system.h"
+#include "riscv/core.h"
 
 namespace t3vp {
 namespace {
@@ -80,6 +83,16 @@ TEST_CASE("what is given as a number of its own has the range of its description
         "system: reset_ns is 0, expected 1 to 1000000");
   CHECK(text_of([] { processor::ControlBus bus("bus", 0, never); }) ==
         "bus: register_access is 18446744073709551615, expected 0 to 1000000000000 ps");
+  CHECK(text_of([] { interconnect::ChunkMirror mirror("mirror", {}, 0, 0); }) ==
+        "mirror: dimensions is 0, expected 1 or more GPUs in each");
+  CHECK(text_of([] {
+          interconnect::TorusMirror mirror("mirror", {2, 0}, {});
+        }) == "mirror: dimensions is 0, expected 1 or more GPUs in each");
+  CHECK(text_of([] {
+          riscv::CoreParameters parameters;
+          parameters.clock_period = sc_core::SC_ZERO_TIME;
+          riscv::Core core("core", parameters);
+        }) == "core: clock_period is 0 s, expected more than 0 s");
   CHECK(text_of([] { interconnect::Switch one("switch", never, {}, {}, 0, false); }) ==
         "switch: latency is 18446744073709551615, expected 0 to 1000000000000 ps");
 }
