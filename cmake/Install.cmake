@@ -45,9 +45,9 @@ install(FILES ${generator}/generate.py ${generator}/generate_structures.py ${gen
 install(DIRECTORY ${generator}/generator DESTINATION ${packages}/generator FILES_MATCHING PATTERN "*.py")
 file(GLOB enumerations CONFIGURE_DEPENDS models/*/*.enumeration.json)
 install(FILES ${enumerations} DESTINATION ${packages}/enumerations)
-install(DIRECTORY configs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Links between pages, configs and examples hold there.
+install(DIRECTORY configs examples docs DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
 
 configure_package_config_file(cmake/t3vpConfig.cmake.in ${PROJECT_BINARY_DIR}/t3vpConfig.cmake
                               INSTALL_DESTINATION ${packages})

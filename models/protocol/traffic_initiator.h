@@ -59,9 +59,9 @@ class TrafficInitiator : public sc_core::sc_module {
 
   TrafficInitiator(const sc_core::sc_module_name& name, const Options& options);
 
-  /// The accesses are sent with the next sc_start(). Counts begin anew. Throws std::invalid_argument about an empty
-  /// list or range, a size that is 0 or no multiple of 32, no operation, and limits of 0; and std::logic_error while
-  /// accesses are in flight.
+  /// The accesses are sent with the next sc_start(). Counts start from 0 again. Throws std::invalid_argument about an
+  /// empty list or range, a size that is 0 or no multiple of 32, no operation, and limits of 0; and std::logic_error
+  /// while accesses are in flight.
   void start(std::vector<TrafficAccess> list, const TrafficLimits& limits);
   void start(const RandomTraffic& random, const TrafficLimits& limits);
 
