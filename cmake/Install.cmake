@@ -1,16 +1,21 @@
-# t3vp itself, and two packages for other people, find_package(t3vp COMPONENTS firmware hardware): what libraries of programs
-# and kernels are built with (t3vp_add_firmware), and models, GPU and node for other platforms and benches (t3vp::memory,
-# t3vp::node).
+# t3vp itself, and the package for other people, find_package(t3vp): docs/guides/package.md says what is where. RISC-V pieces are
+# installed by firmware/riscv.cmake.
 include(CMakePackageConfigHelpers)
 
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)
 set(firmware_libraries t3vp_warnings t3vp_abi t3vp_device_api t3vp_kernel_arguments t3vp_workload_headers t3vp_firmware t3vp_programs)
 set(hardware_libraries t3vp_protocol t3vp_registers ${block_libraries} t3vp_io t3vp_system t3vp_node)
 list(TRANSFORM hardware_libraries APPEND _headers OUTPUT_VARIABLE header_libraries)
-list(APPEND hardware_libraries ${header_libraries} t3vp_protocol_types t3vp_matrix_unit t3vp_arbitration t3vp_kernels)
+list(APPEND hardware_libraries ${header_libraries} t3vp_protocol_types t3vp_matrix_unit t3vp_arbitration t3vp_kernels
+     t3vp_guests_headers t3vp_workloads_headers t3vp_bench_hal)
+set(bench_hal_headers arguments.h native_hal.h program_run.h)
 foreach(library ${firmware_libraries} ${hardware_libraries})
   string(REPLACE t3vp_ "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+  get_target_property(type ${library} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)  # messages name sources from the project's root
+    target_compile_options(${library} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  endif()
 endforeach()
 install(TARGETS t3vp ${firmware_libraries} EXPORT t3vp_firmware RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -18,11 +23,14 @@ install(TARGETS ${hardware_libraries} EXPORT t3vp_hardware ARCHIVE DESTINATION $
 install(EXPORT t3vp_firmware NAMESPACE t3vp:: FILE t3vpFirmwareTargets.cmake DESTINATION ${packages})
 install(EXPORT t3vp_hardware NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DESTINATION ${packages})
 install(FILES cmake/Firmware.cmake DESTINATION ${packages})
-install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h" PATTERN riscv EXCLUDE)
+install(DIRECTORY models/processor/riscv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h" PATTERN hart EXCLUDE)
+install(DIRECTORY models/processor/riscv/hart DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY platform/io platform/system platform/node DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")
+list(TRANSFORM bench_hal_headers PREPEND platform/guests/ OUTPUT_VARIABLE headers)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp/guests)
+install(FILES platform/workloads/shared/packed_workload.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp/workloads/shared)
 install(DIRECTORY abi/include/ firmware/include/ firmware/hal/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN riscv EXCLUDE)
-# Of cores, where it has been built.
-install(FILES ${PROJECT_BINARY_DIR}/t3vp-firmware.elf DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp OPTIONAL)
 install(FILES firmware/kernels/kernels.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/cpp/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/c/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -32,9 +40,14 @@ foreach(root ${parameter_roots})
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/firmware/t3vp_kernel_arguments_arguments/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES cmake/KernelArguments.cmake DESTINATION ${packages})
-install(FILES models/registers/generate_structures.py DESTINATION ${packages}/generator)
-install(DIRECTORY models/registers/generator DESTINATION ${packages}/generator FILES_MATCHING PATTERN "*.py")
-install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
+set(generator models/registers)
+install(FILES ${generator}/generate.py ${generator}/generate_structures.py ${generator}/RegisterGeneration.cmake DESTINATION ${packages}/generator)
+install(DIRECTORY ${generator}/generator DESTINATION ${packages}/generator FILES_MATCHING PATTERN "*.py")
+file(GLOB enumerations CONFIGURE_DEPENDS models/*/*.enumeration.json)
+install(FILES ${enumerations} DESTINATION ${packages}/enumerations)
+# Links between pages, configs and examples hold there.
+install(DIRECTORY configs examples docs DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
 
 configure_package_config_file(cmake/t3vpConfig.cmake.in ${PROJECT_BINARY_DIR}/t3vpConfig.cmake
                               INSTALL_DESTINATION ${packages})

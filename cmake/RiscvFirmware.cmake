@@ -16,6 +16,7 @@ if(T3VP_RISCV_FIRMWARE STREQUAL "ON" AND NOT T3VP_RISCV_FIRMWARE_BUILT)
                       "Debian's gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf")
 endif()
 
+# Objects name their sources from the project's root.
 # -misa-spec=2.2: control registers and fence.i belong to I, as they do to the compiler's libraries.
 set(T3VP_RISCV_MACHINE -march=rv64imac -misa-spec=2.2 -mabi=lp64 -mcmodel=medany)
 
@@ -35,7 +36,7 @@ function(t3vp_riscv_objects variable)
     add_custom_command(
       OUTPUT ${object}
       COMMAND ${T3VP_RISCV_GCC} --specs=picolibc.specs ${T3VP_RISCV_MACHINE} -std=c11 -O2 -g -ffunction-sections -fdata-sections
-              -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror ${ARG_DEFINITIONS} ${ARG_INCLUDES}
+              -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -Wa,--debug-prefix-map=${PROJECT_SOURCE_DIR}=. -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror ${ARG_DEFINITIONS} ${ARG_INCLUDES}
               -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
       DEPENDS ${source} t3vp_generated_registers t3vp_generated_workloads t3vp_kernel_arguments_arguments
       DEPFILE ${object}.d COMMENT "RISC-V: ${name}" VERBATIM)
@@ -44,17 +45,7 @@ function(t3vp_riscv_objects variable)
   set(${variable} ${objects} PARENT_SCOPE)
 endfunction()
 
-# t3vp_add_riscv_firmware(<name> [DEPENDS ...] [INCLUDES ...] [OPTIONS ...] SOURCES ...): an executable <name>.elf for cores, of sources that define
-# t3_exports or main(), built in one go; the target is <name>.
-function(t3vp_add_riscv_firmware name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;INCLUDES;OPTIONS;SOURCES" ${ARGN})
-  list(TRANSFORM ARG_INCLUDES PREPEND -I)
-  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.elf)
-  add_custom_command(
-    OUTPUT ${image}
-    COMMAND ${T3VP_RISCV_GCC} @${PROJECT_BINARY_DIR}/t3-riscv.options -Wall -Wextra -Werror ${ARG_INCLUDES} ${ARG_OPTIONS} ${ARG_SOURCES} -lt3_riscv -o ${image}
-    DEPENDS ${ARG_SOURCES} ${ARG_DEPENDS} t3vp_riscv_firmware ${PROJECT_BINARY_DIR}/t3vp-firmware.elf  # which is new when a header is
-    COMMENT "RISC-V: ${name}.elf" VERBATIM)
-  add_custom_target(${name} DEPENDS ${image})
-endfunction()
+# For t3vp_add_riscv_firmware().
+set(T3VP_RISCV_OPTIONS @${PROJECT_BINARY_DIR}/t3-riscv.options -Wall -Wextra -Werror)
+set(T3VP_RISCV_DEPENDS t3vp_riscv_firmware ${PROJECT_BINARY_DIR}/t3vp-firmware.elf)  # which is new when a header is
+include(cmake/RiscvProgram.cmake)

@@ -13,8 +13,9 @@ add_custom_command(OUTPUT ${riscv_library} COMMAND ${CMAKE_COMMAND} -E rm -f ${r
                    DEPENDS ${library_objects} COMMENT "RISC-V: libt3_riscv.a" VERBATIM)
 
 # Includes and libraries of firmware of one's own, too: gcc @t3-riscv.options my.c -lt3_riscv -o my.elf
-set(riscv_options --specs=picolibc.specs --picolibc-buildtype=release ${T3VP_RISCV_MACHINE} -std=c11 -O2 -g -ffunction-sections -fdata-sections -nostartfiles
-                  -Wl,--gc-sections -L${CMAKE_CURRENT_BINARY_DIR} -T${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld)
+set(riscv_machine_options --specs=picolibc.specs --picolibc-buildtype=release ${T3VP_RISCV_MACHINE} -std=c11 -O2 -g -ffunction-sections -fdata-sections)
+set(riscv_link_options -nostartfiles -Wl,--gc-sections)
+set(riscv_options ${riscv_machine_options} ${riscv_link_options} -L${CMAKE_CURRENT_BINARY_DIR} -T${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld)
 foreach(folder ${riscv_includes})
   list(APPEND riscv_options -I${folder})
 endforeach()
@@ -31,3 +32,15 @@ add_custom_command(OUTPUT ${riscv_image}
                    DEPENDS ${image_objects} ${riscv_library} ${CMAKE_CURRENT_SOURCE_DIR}/hal/riscv/t3.ld ${riscv_options_file}
                    COMMENT "RISC-V: t3vp-firmware.elf" VERBATIM)
 add_custom_target(t3vp_riscv_firmware ALL DEPENDS ${riscv_image})
+
+# The package has the same apart from paths (t3vpRiscv.cmake.in).
+set(T3VP_RISCV_COMPILE_OPTIONS ${riscv_machine_options})
+set(T3VP_RISCV_LINK_OPTIONS ${riscv_machine_options} ${riscv_link_options})
+list(JOIN T3VP_RISCV_LINK_OPTIONS "\n" packaged_options)
+file(WRITE ${PROJECT_BINARY_DIR}/package/t3-riscv.options "${packaged_options}\n")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/t3vpRiscv.cmake.in ${PROJECT_BINARY_DIR}/t3vpRiscv.cmake @ONLY)
+set(packaged ${CMAKE_INSTALL_LIBDIR}/t3vp/riscv)
+install(FILES ${riscv_library} hal/riscv/t3.ld ${PROJECT_BINARY_DIR}/package/t3-riscv.options DESTINATION ${packaged})
+install(FILES ${riscv_image} DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
+install(FILES ${PROJECT_BINARY_DIR}/t3vpRiscv.cmake ${PROJECT_SOURCE_DIR}/cmake/RiscvProgram.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/t3vp-riscv-toolchain.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/t3vp)

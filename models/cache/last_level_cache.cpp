@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cache/cache_ranges.h"
 #include "cache/sector_mask.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::cache {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
                                Picoseconds memory_latency, std::uint16_t gpu)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       parameters_(parameters),
       memory_latency_(memory_latency),
       sector_time_(cycle_time(parameters.sector_bytes / parameters.bank_bytes_per_cycle, parameters.clock_GHz)),

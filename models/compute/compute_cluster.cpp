@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/cluster_rules.h"
+#include "protocol/checked_parameters.h"
+
 namespace t3vp::compute {
 namespace {
 constexpr std::uint32_t units_per_track = 10;
@@ -12,7 +15,7 @@ constexpr std::uint32_t units_per_track = 10;
 
 ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const ComputeParameters& parameters,
                                const t3_kernel* const* kernels, bool functional, std::uint16_t gpu, Trace* trace)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       parameters_(parameters),
       functional_(functional),
       gpu_(gpu),

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "dma/dma_ranges.h"
 #include "protocol/access_description.h"
+#include "protocol/checked_parameters.h"
 
 namespace t3vp::dma {
 
 DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional,
                      std::uint16_t gpu, Trace* trace)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       parameters_(parameters),
       status_(registers, [this] { update_interrupt(); }),
       table_(registers, status_, memory, remote, gpu, parameters.commands),

@@ -1,15 +1,11 @@
 #include "dram/channel.h"
 
-#include <stdexcept>
+#include "dram/spec_rules.h"
 
 namespace t3vp::dram {
 namespace {
 
 constexpr std::uint32_t refresh_never = 0;
-
-void check(bool holds, const char* message) {
-  if (!holds) throw std::invalid_argument(message);
-}
 
 using AnyChannel = std::variant<ChannelOf<FewBanks>, ChannelOf<ManyBanks>>;
 
@@ -23,16 +19,7 @@ AnyChannel channel_for(const MemorySpec& spec) {
 }
 
 const MemorySpec& checked(const MemorySpec& spec) {
-  check(bank_count(spec.geometry) <= max_banks,
-        "a channel has at most 128 banks, those of its pseudo-channels together");
-  check(spec.queue_depth > 0 && spec.queue_depth <= most_queue_entries / (spec.has_split_queues() ? 2 : 1),
-        "queue_depth must be at least 1 and at most 65534, of two queues together");
-  check(spec.activate_cycles > 0, "activate_cycles must be at least 1");
-  check(spec.timing.BURST > 0, "timing.BURST must be at least 1");
-  check(!spec.refresh || (spec.timing.REFI > spec.timing.RFC && spec.timing.RFC > 0),
-        "refresh needs timing.RFC above 0 and timing.REFI above timing.RFC");
-  check(spec.write_drain_to >= 0 && spec.write_drain_to < spec.write_drain_from && spec.write_drain_from <= 1,
-        "a burst of writes needs 0 <= write_drain_to < write_drain_from <= 1");
+  check_parameters(ParameterCheck("DRAM channel"), spec);
   return spec;
 }
 

@@ -143,7 +143,7 @@ class ChannelOf {
 /// A channel of any number of banks up to max_banks.
 class Channel {
  public:
-  /// Throws std::invalid_argument on a specification that no channel can have.
+  /// Throws ParameterError (protocol/parameter_check.h) on a specification that no channel can have.
   explicit Channel(const MemorySpec& spec);
 
   unsigned occupancy() const {

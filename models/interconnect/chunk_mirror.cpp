@@ -1,14 +1,19 @@
 #include "interconnect/chunk_mirror.h"
 
+#include "interconnect/route_rules.h"
 #include "protocol/access_description.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/ring_signal.h"
 
 namespace t3vp::interconnect {
 
 ChunkMirror::ChunkMirror(const sc_core::sc_module_name& name, const TileGrid& grid, std::uint32_t gpus,
                          std::uint16_t gpu)
-    : sc_module(name), grid_(grid), chunk_workgroups_(grid.workgroups() / gpus), gpu_(gpu) {
+    : sc_module(checked(name, MirroredGpus{{gpus}})),
+      grid_(grid),
+      chunk_workgroups_(grid.workgroups() / gpus),
+      gpu_(gpu) {
   in.on_debug(&ChunkMirror::debug);
   out.on_taken(&ChunkMirror::taken);
 }

@@ -6,8 +6,10 @@
 #include <cstring>
 
 #include "interconnect/link_packet.h"
+#include "interconnect/route_rules.h"
 #include "protocol/access_description.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
 
@@ -24,7 +26,11 @@ std::string no_route_to(std::uint64_t address) {
 
 FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
                        const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers)
-    : sc_module(name), gpu_(gpu), route_(std::move(route)), sent_(neighbours.size()), received_(receivers) {
+    : sc_module(checked(name, with_header(header_bytes), PortRoute{route, neighbours.size()})),
+      gpu_(gpu),
+      route_(std::move(route)),
+      sent_(neighbours.size()),
+      received_(receivers) {
   const char* block = registers.description().name;
   for (DataTargetSocket<FabricPort>* socket : {&compute, &dma}) {
     socket->report_to(registers.errors, block);

@@ -6,14 +6,16 @@
 #include <cstring>
 
 #include "interconnect/link_packet.h"
+#include "interconnect/links_ranges.h"
 #include "protocol/access_description.h"
+#include "protocol/checked_parameters.h"
 #include "registers/status.h"
 
 namespace t3vp::interconnect {
 
 Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, const LinkEnd& from,
            const LinkEnd& to, Trace* trace)
-    : sc_module(name), parameters_(parameters), from_(from), to_(to), trace_(trace) {
+    : sc_module(checked(name, parameters)), parameters_(parameters), from_(from), to_(to), trace_(trace) {
   if (trace_ != nullptr) track_ = trace_->track(from.text(), "link to " + to.text());
   in.report_to(errors, "link");
   in.on_debug(&Link::debug);

@@ -5,13 +5,19 @@
 #include <algorithm>
 
 #include "interconnect/link_packet.h"
+#include "interconnect/route_rules.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 
 namespace t3vp::interconnect {
 
 Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, const std::vector<std::uint32_t>& neighbours,
                Route route, std::size_t receivers, bool reduces)
-    : sc_module(name), latency_(latency), neighbours_(neighbours), route_(std::move(route)), reduces_(reduces) {
+    : sc_module(checked(name, with_latency(latency), PortRoute{route, neighbours.size()})),
+      latency_(latency),
+      neighbours_(neighbours),
+      route_(std::move(route)),
+      reduces_(reduces) {
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     egress.push_back(
         std::make_unique<DataInitiatorSocket<Switch>>(fmt::format("egress_{}", i).c_str(), this, &Switch::response));

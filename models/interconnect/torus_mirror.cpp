@@ -2,13 +2,17 @@
 
 #include <algorithm>
 
+#include "interconnect/route_rules.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 
 namespace t3vp::interconnect {
 
 TorusMirror::TorusMirror(const sc_core::sc_module_name& name, std::vector<std::uint32_t> dimensions,
                          std::vector<std::uint32_t> neighbours)
-    : sc_module(name), dimensions_(std::move(dimensions)), neighbours_(std::move(neighbours)) {
+    : sc_module(checked(name, MirroredGpus{dimensions})),
+      dimensions_(std::move(dimensions)),
+      neighbours_(std::move(neighbours)) {
   for (const std::uint32_t size : dimensions_) gpus_ *= size;
   for (std::size_t port = 0; port < neighbours_.size(); ++port) {
     const std::string number = std::to_string(port);

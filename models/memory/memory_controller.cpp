@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "memory/controller_rules.h"
 #include "memory/pieces.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp::memory {
@@ -20,7 +22,7 @@ constexpr std::uint32_t tag_of_fetch_add = 1u << 31;
 MemoryController::MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
                                    const TrackerParameters& tracker_parameters, bool functional, std::uint16_t gpu,
                                    Trace* trace)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       tracker("tracker", tracker_parameters, gpu, trace),
       parameters_(parameters),
       gpu_(gpu),

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/tracker_ranges.h"
+#include "protocol/checked_parameters.h"
+
 namespace t3vp::memory {
 namespace {
 
@@ -16,7 +19,7 @@ bool names_tile(const Producer& producer) { return producer.wg_id != no_workgrou
 
 Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu,
                  Trace* trace)
-    : sc_module(name), parameters_(parameters), gpu_(gpu), trace_(trace), table_(parameters) {
+    : sc_module(checked(name, parameters)), parameters_(parameters), gpu_(gpu), trace_(trace), table_(parameters) {
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "Tracker");
   registers.command.on_write([this] { command(); });
   registers.interrupt.on_write([this] { update_interrupt(); });

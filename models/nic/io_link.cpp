@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nic/network_rules.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/traffic_classes.h"
 
 namespace t3vp::nic {
 
 IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       parameters_(parameters),
       functional_(functional),
       reads_(traffic_class_of("nic_read", TrafficDirection::reads).value_or(TrafficClass::control)),

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "nic/network_rules.h"
+#include "protocol/checked_parameters.h"
+
 namespace t3vp::nic {
 
 Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number,
          Trace* trace)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       io("io", parameters, functional),
       number_(number),
       status_(registers, number, [this] { update_interrupt(); }),

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "nic/wire_ranges.h"
+#include "protocol/checked_parameters.h"
+
 namespace t3vp::nic {
 
 Wire::Wire(const sc_core::sc_module_name& name, const WireParameters& parameters)
-    : sc_module(name), parameters_(parameters) {}
+    : sc_module(checked(name, parameters)), parameters_(parameters) {}
 
 /// A receiver to which several send gets their packets one after the other, in the order in which they were sent.
 PacketCarrier::Departure Wire::send(const PacketPointer& packet) {

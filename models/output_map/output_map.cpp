@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "output_map/output_map_ranges.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/gpu_name.h"
 
 namespace t3vp::output_map {
@@ -20,7 +22,7 @@ bool is_of_nic(std::uint64_t address) {
 }  // namespace
 
 OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu)
-    : sc_module(name), parameters_(parameters), gpu_(gpu) {
+    : sc_module(checked(name, parameters)), parameters_(parameters), gpu_(gpu) {
   compute.on_debug(&OutputMap::debug);
   compute.report_to(registers.errors, registers.description().name);
   remote.on_taken(&OutputMap::remote_taken);

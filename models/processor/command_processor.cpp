@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "processor/described_register.h"
+#include "processor/processor_rules.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/response_status.h"
 #include "registers/kernel_queue.h"
 #include "registers/nic.h"
@@ -34,7 +36,9 @@ bool is_doorbell(std::uint64_t local) {
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu,
                                    const ProcessorParameters& parameters, Trace* trace)
-    : Processor(name, gpu, trace), keeper_(parameters.quantum), interrupt_entry_(parameters.interrupt_entry) {
+    : Processor(checked(name, parameters), gpu, trace),
+      keeper_(parameters.quantum),
+      interrupt_entry_(parameters.interrupt_entry) {
   SC_HAS_PROCESS(CommandProcessor);
   SC_THREAD(main);
   set_stack_size(stack_bytes);

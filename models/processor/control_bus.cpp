@@ -4,14 +4,18 @@
 
 #include <cstring>
 
+#include "processor/processor_rules.h"
 #include "protocol/access_description.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/request_check.h"
 #include "registers/status.h"
 
 namespace t3vp::processor {
 
 ControlBus::ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds register_access)
-    : sc_module(name), gpu_(gpu), register_access_(to_sc_time(register_access)) {
+    : sc_module(checked(name, with_register_access(register_access))),
+      gpu_(gpu),
+      register_access_(to_sc_time(register_access)) {
   processor.register_b_transport(this, &ControlBus::from_processor);
   processor.register_transport_dbg(this, &ControlBus::debug_from_processor);
 }

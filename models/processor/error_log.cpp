@@ -1,5 +1,7 @@
 #include "processor/error_log.h"
 
+#include "processor/processor_rules.h"
+#include "protocol/checked_parameters.h"
 #include "registers/catalogue.h"
 
 namespace t3vp::processor {
@@ -14,7 +16,7 @@ std::uint32_t number_of(const std::string& block) {
 }  // namespace
 
 ErrorLog::ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries)
-    : registers::ErrorLog(name), capacity_(entries) {
+    : registers::ErrorLog(checked(name, with_error_log(entries))), capacity_(entries) {
   SC_HAS_PROCESS(ErrorLog);
   reports.bind(*this);
   errors.bind(*this);

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "hart/trap_text.h"
+#include "processor/processor_rules.h"
 #include "protocol/address_map.h"
+#include "protocol/checked_parameters.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::processor {
@@ -42,7 +44,7 @@ std::string hex(std::uint64_t value) {
 
 FirmwareCore::FirmwareCore(const sc_core::sc_module_name& name, std::uint16_t gpu,
                            const ProcessorParameters& parameters, Trace* trace)
-    : Processor(name, gpu, trace),
+    : Processor(checked(name, parameters), gpu, trace),
       core("core", core_parameters(gpu, parameters)),
       memory_(address_map::core_memory, parameters.core.memory_bytes),
       timer_("timer", parameters.core.clock_period) {

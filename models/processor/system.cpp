@@ -1,10 +1,13 @@
 #include "processor/system.h"
 
+#include "processor/processor_rules.h"
+#include "protocol/checked_parameters.h"
+
 namespace t3vp::processor {
 
 System::System(const sc_core::sc_module_name& name, std::uint32_t gpu_number, std::uint32_t gpu_count,
                std::uint64_t memory_size, std::uint32_t reset_width_ns)
-    : registers::System(name), reset_width_ns_(reset_width_ns) {
+    : registers::System(checked(name, with_reset(reset_width_ns))), reset_width_ns_(reset_width_ns) {
   SC_HAS_PROCESS(System);
   const auto identify = [this, gpu_number, gpu_count, memory_size] {
     gpu.set(gpu_number);

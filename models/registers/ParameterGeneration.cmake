@@ -9,7 +9,8 @@ function(t3vp_parameter_command result dependencies)
 endfunction()
 
 # t3vp_parameters(<target>): generates at build time a structure for each <name>.parameters.json of this folder. To whoever
-# links the target, an interface library, it is in "<folder>/<name>_parameters.h". t3vp_layer() calls it.
+# links the target, an interface library, it is in "<folder>/<name>_parameters.h", and its check in "<folder>/<name>_ranges.h".
+# t3vp_layer() calls it.
 function(t3vp_parameters target)
   file(GLOB descriptions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.parameters.json)
   if(NOT descriptions)
@@ -21,7 +22,8 @@ function(t3vp_parameters target)
   foreach(description ${descriptions})
     get_filename_component(file ${description} NAME)
     string(REPLACE ".parameters.json" "_parameters.h" header ${file})
-    list(APPEND headers ${root}/${folder}/${header})
+    string(REPLACE ".parameters.json" "_ranges.h" ranges ${file})
+    list(APPEND headers ${root}/${folder}/${header} ${root}/${folder}/${ranges})
   endforeach()
   t3vp_parameter_command(generate dependencies ${descriptions})
   add_custom_command(OUTPUT ${headers} COMMAND ${generate} --cpp ${root} DEPENDS ${dependencies}

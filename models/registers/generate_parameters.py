@@ -3,7 +3,9 @@
 
   generate_parameters.py NAME.parameters.json...
       [--cpp DIR]  DIR/<folder>/<name>_parameters.h, the structure of each description; <folder> is that of the description
+                   DIR/<folder>/<name>_ranges.h, the check of that structure
       [--c DIR]    DIR/<project>/kernel_parameters.h, structures of those in C
+      [--kernel-ranges FILE]  a C++ header with the check of those in C
       [--readers DIR]  DIR/parameter_readers.h and .cpp, files' sections into these structures
       [--skeletons NAME.skeleton.json...]  schemas that have places for sections (generator/schema.py), and with them
           [--schemas DIR] [--check-schemas DIR]  DIR/NAME.schema.json; --check-schemas fails when one differs
@@ -19,7 +21,7 @@ import argparse
 import pathlib
 import sys
 
-from generator import keys, parameter_header, parameter_reader, schema, schema_keys
+from generator import keys, parameter_header, parameter_ranges, parameter_reader, schema, schema_keys
 from generator.description import DescriptionError, Reader
 from generator.files import write
 from generator.parameters import read_descriptions, sections_of
@@ -30,7 +32,7 @@ def arguments():
     parser.add_argument("descriptions", nargs="+")
     parser.add_argument("--skeletons", nargs="+", default=[])
     parser.add_argument("--key-schemas", nargs="+", default=[])
-    for option in ("--cpp", "--c", "--readers", "--schemas", "--check-schemas", "--docs", "--check-docs", "--keys"):
+    for option in ("--cpp", "--c", "--kernel-ranges", "--readers", "--schemas", "--check-schemas", "--docs", "--check-docs", "--keys"):
         parser.add_argument(option, type=pathlib.Path)
     parser.add_argument("--project", default="t3")
     parser.add_argument("--namespace", default="t3vp")
@@ -43,10 +45,17 @@ def write_structures(options, descriptions):
             if d.language == "c++":
                 write(options.cpp / d.folder / f"{d.name}_parameters.h",
                       parameter_header.cpp_header(d, options.namespace))
+            if parameter_ranges.has_ranges(d):
+                write(options.cpp / d.folder / f"{d.name}_ranges.h",
+                      parameter_ranges.ranges_header(d, options.namespace))
     if options.c:
         of_kernels = [d for d in descriptions if d.language == "c"]
         write(options.c / options.project / "kernel_parameters.h",
               parameter_header.kernels_header(of_kernels, options.project))
+    if options.kernel_ranges:
+        of_kernels = [d for d in descriptions if d.language == "c"]
+        write(options.kernel_ranges,
+              parameter_ranges.kernel_ranges_header(of_kernels, options.project, options.namespace))
     if options.readers:
         write(options.readers / "parameter_readers.h",
               parameter_reader.header(descriptions, options.project, options.namespace))

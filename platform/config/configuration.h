@@ -12,6 +12,7 @@
 
 #include "config/software.h"
 #include "io/json_document.h"
+#include "system/system_loader.h"
 #include "workloads/workload.h"
 
 namespace t3vp {
@@ -57,13 +58,7 @@ RunConfiguration load_run(Document run, const std::vector<std::string>& settings
 /// Returns the same work without the names of label, model and sub-layer. Equal work then has equal configurations.
 RunConfiguration without_names(RunConfiguration configuration);
 
-/// Loads a system file with its memory file. Throws InputError.
-SystemConfiguration load_system(const std::filesystem::path& file);
-
 /// GPUs of a system file without any work: for registers alone. Throws InputError.
 RunConfiguration load_machine(const std::filesystem::path& file, std::uint32_t gpus);
-
-/// Loads a memory file; paths of settings go into it ("timing.CCDWL=8"). Throws InputError.
-dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings = {});
 
 }  // namespace t3vp

@@ -40,25 +40,6 @@ void apply_all(Document& document, const Overrides& overrides) {
   for (const Override& o : overrides) apply_override(document, o);
 }
 
-/// The document that `parent` names or contains at `pointer`.
-Document follow(const Document& parent, const std::string& pointer, const std::string& kind) {
-  const json& value = parent.content.at(json::json_pointer(pointer));
-  if (value.is_object()) {
-    Document inlined{parent.file, parent.base + pointer, value, {}};
-    for (const std::string& set : parent.overridden)
-      if (set.rfind(pointer + "/", 0) == 0 || set == pointer) inlined.overridden.push_back(set.substr(pointer.size()));
-    return inlined;
-  }
-  return read_document(parent, pointer, kind);
-}
-
-Document memory_of(const Document& system) {
-  const bool inlined = system.content.at("memory").contains("dram");
-  if (inlined && system.content.at("memory").contains("file"))
-    system.reject("/memory/file", "a file beside the content in dram", "one of them");
-  return follow(system, inlined ? "/memory/dram" : "/memory/file", "memory file");
-}
-
 Overrides parse_all(const std::vector<std::string>& settings) {
   Overrides overrides;
   for (const std::string& text : settings) {
@@ -86,7 +67,7 @@ Files load_files(Document run, const std::vector<std::string>& settings) {
   kind_of_workload(files.run);
   check_schema(files.run, "run");
   check_collectives(files.run, as_written);
-  files.system = follow(files.run, "/system", "system file");
+  files.system = document_at(files.run, "/system", "system file");
   apply_all(files.system, for_system);
   check_schema(files.system, "system");
   files.memory = memory_of(files.system);
@@ -264,14 +245,6 @@ RunConfiguration without_names(RunConfiguration c) {
   return c;
 }
 
-SystemConfiguration load_system(const std::filesystem::path& file) {
-  const Document system = read_document(file, "system file");
-  check_schema(system, "system");
-  const Document memory = memory_of(system);
-  check_schema(memory, "memory");
-  return read_system(system, memory);
-}
-
 RunConfiguration load_machine(const std::filesystem::path& file, std::uint32_t gpus) {
   const Document system = read_document(file, "system file");
   check_schema(system, "system");
@@ -283,13 +256,6 @@ RunConfiguration load_machine(const std::filesystem::path& file, std::uint32_t g
   c.system.other_gpus = read_other_gpus(system, memory, gpus);
   check_topology({file.string(), "", {{"gpus", gpus}}, {}}, system, c);
   return c;
-}
-
-dram::MemorySpec load_memory(const std::filesystem::path& file, const std::vector<std::string>& settings) {
-  Document memory = read_document(file, "memory file");
-  for (const std::string& text : settings) apply_override(memory, parse_override(text));
-  check_schema(memory, "memory");
-  return read_memory(memory);
 }
 
 }  // namespace t3vp

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "node/node_checks.h"
+#include "protocol/checked_parameters.h"
 #include "registers/catalogue.h"
 
 namespace t3vp {
@@ -16,6 +18,11 @@ compute::ComputeParameters compute_of(const GpuParameters& parameters) {
   compute.memory_bytes = parameters.memory.capacity_bytes;
   compute.kernels = parameters.kernels;
   return compute;
+}
+
+const sc_core::sc_module_name& checked_name(const sc_core::sc_module_name& name, const GpuParameters& parameters) {
+  check_gpu(ParameterCheck(path_of(name)), parameters);
+  return name;
 }
 
 std::unique_ptr<processor::Processor> place_processor(std::uint16_t gpu,
@@ -45,7 +52,7 @@ std::vector<Kind*> within(const sc_core::sc_object& module) {
 
 Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
          const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace)
-    : sc_module(name),
+    : sc_module(checked_name(name, parameters)),
       placed_processor_(place_processor(placement.gpu, parameters.processor, trace)),
       processor(*placed_processor_),
       bus("bus", placement.gpu, parameters.processor.register_access),

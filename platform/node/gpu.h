@@ -31,7 +31,8 @@ class Gpu : public sc_core::sc_module {
   const std::unique_ptr<processor::Processor> placed_processor_;
 
  public:
-  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU.
+  /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU. Throws ParameterError about
+  /// parameters that a block cannot have.
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
       const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "node/node_checks.h"
+
 namespace t3vp {
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
@@ -13,6 +15,7 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
            const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
     : sc_module(name), probes_(parameters.options.checks.protocol) {
+  check_node(ParameterCheck(this->name()), parameters, kernels.size());
   for (std::size_t g = 0; g < parameters.fabric.gpus.size(); ++g) {
     const Placement& placement = parameters.fabric.gpus[g];
     gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", placement.gpu).c_str(), parameters.gpus[g], placement,

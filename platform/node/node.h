@@ -16,8 +16,9 @@ namespace t3vp {
 
 class Node : public sc_core::sc_module {
  public:
-  /// Builds the node. `kernels` are those that packets may name: a list up to a null pointer, which outlives the node,
-  /// for all GPUs.
+  /// Builds the node. Throws ParameterError about parameters that a block cannot have, and about lists and a fabric
+  /// that contradict each other. `kernels` are those that packets may name: a list up to a null pointer, which outlives
+  /// the node, for all GPUs.
   Node(const sc_core::sc_module_name& name, const NodeParameters& parameters, const t3_kernel* const* kernels,
        Trace* trace);
   /// A list for each GPU.

@@ -8,13 +8,13 @@ a line "..." stands for lines that the page leaves out.
 
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
+from page_blocks import BLOCK
+
 SOURCE, BINARY = (pathlib.Path(argument) for argument in sys.argv[1:3])
-BLOCK = re.compile(r"(?:`([^`\s]+)`:\n\n?)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Reader:

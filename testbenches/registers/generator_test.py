@@ -111,6 +111,29 @@ class Refusals(unittest.TestCase):
         self.refused("T3_SENSOR_CONTROL_MODE_MASK is defined twice",
                      lambda d, c, l: c["fields"][0].update(values={"off": 0, "mask": 1}))
 
+    def test_names_of_constants(self):
+        self.refused("register lane_stride: it is also the constant of lane",
+                     lambda d, c, l: c.update(name="lane_stride"))
+        self.refused("register lane_offset: it is also the constant of lane",
+                     lambda d, c, l: c.update(name="lane_offset"))
+
+    def test_classes_have_the_offset_of_every_register(self):
+        with tempfile.TemporaryDirectory() as directory:
+            result = run(*BLOCKS, "--enumerations", *ENUMERATIONS, "--device", DEVICE, "--cpp", directory)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            for file in BLOCKS:
+                block = read(file)
+                with open(os.path.join(directory, "registers", f"{block['block']}.h"), encoding="utf-8") as stream:
+                    text = stream.read()
+                found = {name: int(value, 0) for name, value in re.findall(r"(\w+) = (0x[0-9a-f]+|[0-9]+)[,;]", "".join(
+                    line for line in text.splitlines() if "static constexpr std::uint64_t" in line))}
+                expected = {}
+                for register in block["registers"]:
+                    expected[f"{register['name']}_offset"] = int(str(register["offset"]), 0)
+                    expected.update({f"{register['name']}_{key}": int(str(register[key]), 0) for key in ("count", "stride")
+                                     if key in register})
+                self.assertEqual(found, expected, file)
+
     def test_files(self):
         self.refused("must be named sensor.registers.json", lambda d, c, l: None, name="other")
         self.assert_error(self.generate("{"), "not JSON")

@@ -39,6 +39,14 @@ TEST_CASE("fields have the types of their enumerations") {
   REQUIRE(bench.driver.read(0x24, 4).value == 4);
 }
 
+TEST_CASE("a register is at the offset that its class has") {
+  Bench bench;
+  REQUIRE(bench.driver.read(Sensor::sample_offset, 8).value == 0xFEDCBA9876543210);
+  bench.sensor.lane[2].set(9);
+  REQUIRE(bench.driver.read(Sensor::lane_offset + 2 * Sensor::lane_stride, 4).value == 9);
+  REQUIRE(bench.sensor.lane.size() == Sensor::lane_count);
+}
+
 TEST_CASE("RO fields ignore what is written, WO fields read as 0") {
   Bench bench;
   REQUIRE(bench.driver.write(0x00, 4, 0x333) == tlm::TLM_OK_RESPONSE);

@@ -2,10 +2,18 @@
 
 #include <algorithm>
 
+#include "protocol/checked_parameters.h"
+
 namespace t3vp::riscv {
 
 using sc_core::sc_time;
 using sc_core::SC_ZERO_TIME;
+
+static void check_parameters(const ParameterCheck& check, const CoreParameters& p) {
+  check.require(p.clock_period != SC_ZERO_TIME, "clock_period", p.clock_period, "more than 0 s");
+  check.require(p.timer_period != SC_ZERO_TIME, "timer_period", p.timer_period, "more than 0 s");
+  check.require(p.start % 2 == 0, "start", p.start, "an even address");
+}
 
 sc_time Core::Keeper::compute_local_quantum() {
   if (quantum_ == SC_ZERO_TIME) return SC_ZERO_TIME;
@@ -18,7 +26,7 @@ sc_time Core::Keeper::remaining() const {
 }
 
 Core::Core(const sc_core::sc_module_name& name, const CoreParameters& parameters)
-    : sc_module(name),
+    : sc_module(checked(name, parameters)),
       parameters_(parameters),
       hart_(*this, parameters.hart_id, parameters.start),
       keeper_(parameters.quantum) {

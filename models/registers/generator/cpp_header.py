@@ -108,6 +108,22 @@ def register_struct(block, register):
     return lines + ["  };"]
 
 
+def offset_constants(block):
+    """Of every register its offset in the block, of an array also the number of its elements and their distance."""
+    names = {register.name for register in block.registers}
+    lines = []
+    for r in block.registers:
+        constants = [("offset", f"{r.offset:#x}")]
+        if r.is_array:
+            constants += [("count", r.count), ("stride", r.stride)]
+        for kind, _ in constants:
+            if f"{r.name}_{kind}" in names:
+                raise DescriptionError(f"{block.file}: register {r.name}_{kind}: it is also the constant of {r.name}")
+        lines.append("  static constexpr std::uint64_t "
+                     + ", ".join(f"{r.name}_{kind} = {value}" for kind, value in constants) + ";")
+    return lines
+
+
 def block_class(block):
     kind = camel(block.name)
     lines = [f"/// {block.text}", f"class {kind} : public RegisterBlock {{", " public:"]
@@ -116,9 +132,7 @@ def block_class(block):
             lines += register_struct(block, register) + [""]
     lines += [f"  explicit {kind}(const sc_core::sc_module_name& module_name)",
               f"      : RegisterBlock(module_name, descriptions::{block.name}) {{}}", ""]
-    arrays = [register for register in block.registers if register.is_array]
-    lines += [f"  static constexpr std::uint64_t {array.name}_offset = {array.offset:#x}, "
-              f"{array.name}_count = {array.count}, {array.name}_stride = {array.stride};" for array in arrays]
+    lines += offset_constants(block)
     for number, register in enumerate(block.registers):
         template = "RegisterArray" if register.is_array else "Register"
         value = camel(register.name) if register.fields else ""

@@ -19,6 +19,7 @@ class Description:
     section: str  # keys from that file's top, with dots; empty: the top itself
     struct: str  # C++ or C name, without the project's namespace; empty: there is none
     header: str  # that declares the structure by hand; empty: it is generated
+    rules: str  # header with check_rules() of the structure; empty: it has none
     language: str  # "c++" or "c"
     text: str
     fields: list  # of Parameter
@@ -43,7 +44,7 @@ class Description:
 def read_description(file, project="t3"):
     reader = Reader(file)
     item = reader.load()
-    reader.keys(item, ("parameters", "section", "text", "fields"), ("file", "struct", "header", "language"))
+    reader.keys(item, ("parameters", "section", "text", "fields"), ("file", "struct", "header", "rules", "language"))
     name = reader.name(item["parameters"], "parameters")
     path = Path(file)
     if path.name != f"{name}.parameters.json":
@@ -59,8 +60,8 @@ def read_description(file, project="t3"):
     fields = read_fields(reader, item["fields"])
     if not struct:
         fields = [replace(field, member="") for field in fields]
-    return Description(name, item.get("file", "system"), item["section"], struct, item.get("header", ""), language,
-                       reader.text(item), fields, path)
+    return Description(name, item.get("file", "system"), item["section"], struct, item.get("header", ""), item.get("rules", ""),
+                       language, reader.text(item), fields, path)
 
 
 def read_descriptions(files, project="t3"):
