@@ -21,10 +21,10 @@ void check_size(std::uint64_t bytes) {
   require(bytes != 0 && bytes % 32 == 0, fmt::format("an access of {} bytes, a multiple of 32 expected", bytes));
 }
 
-void check_access(const TrafficAccess& access) {
-  check_size(access.bytes);
-  require(access.operation <= Operation::update,
-          fmt::format("operation {}, load, store or update expected", name_of(access.operation)));
+void check_access(const TrafficAccess& listed) {
+  check_size(listed.bytes);
+  require(listed.operation <= Operation::update,
+          fmt::format("operation {}, load, store or update expected", name_of(listed.operation)));
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ TrafficInitiator::TrafficInitiator(const sc_core::sc_module_name& name, const Op
 
 void TrafficInitiator::start(std::vector<TrafficAccess> list, const TrafficLimits& limits) {
   require(!list.empty(), "the list has no access, 1 or more expected");
-  for (const TrafficAccess& access : list) check_access(access);
+  for (const TrafficAccess& listed : list) check_access(listed);
   start([list = std::move(list)](std::uint64_t i) { return list[i % list.size()]; }, limits);
 }
 
@@ -93,14 +93,14 @@ void TrafficInitiator::send() {
 }
 
 void TrafficInitiator::send(const TrafficAccess& next, Picoseconds arrival) {
-  Transaction& access = pool_.make(next.operation, next.address, {1, next.bytes, 0});
-  DataExtension& extension = access.extension();
+  Transaction& sent = pool_.make(next.operation, next.address, {1, next.bytes, 0});
+  DataExtension& extension = sent.extension();
   extension.stream = options_.stream;
   extension.traffic = options_.traffic;
   extension.element = options_.element;
   extension.token = arrival;
-  if (options_.has_data) fill(access);
-  if (on_send) on_send(access);
+  if (options_.has_data) fill(sent);
+  if (on_send) on_send(sent);
 
   if (counts_.sent() == 0) counts_.begin = arrival;
   std::uint64_t& count = next.operation == Operation::load    ? counts_.loads
@@ -108,7 +108,7 @@ void TrafficInitiator::send(const TrafficAccess& next, Picoseconds arrival) {
                                                               : counts_.updates;
   ++count;
   counts_.bytes += next.bytes;
-  socket.send(access, arrival - now());
+  socket.send(sent, arrival - now());
 }
 
 /// Ones in the element type.
