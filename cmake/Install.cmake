@@ -48,6 +48,11 @@ install(FILES ${enumerations} DESTINATION ${packages}/enumerations)
 # Links between pages, configs and examples hold there.
 install(DIRECTORY configs examples docs DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp)
+file(GLOB_RECURSE readmes CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} abi/README.md firmware/README.md models/README.md platform/README.md)
+foreach(readme ${readmes})
+  get_filename_component(folder ${readme} DIRECTORY)
+  install(FILES ${readme} DESTINATION ${CMAKE_INSTALL_DATADIR}/t3vp/${folder})
+endforeach()
 
 configure_package_config_file(cmake/t3vpConfig.cmake.in ${PROJECT_BINARY_DIR}/t3vpConfig.cmake
                               INSTALL_DESTINATION ${packages})

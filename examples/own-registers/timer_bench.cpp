@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "registers/timer.h"
+#include "t3/registers/timer.h"
 
 namespace {
 
@@ -48,6 +49,8 @@ class Host : public sc_core::sc_module {
 };
 
 }  // namespace
+
+static_assert(T3_TIMER_CONTROL_OFFSET == Registers::control_offset, "firmware has the same constants in C");
 
 int sc_main(int, char**) {
   Timer timer("timer");

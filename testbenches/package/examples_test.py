@@ -28,7 +28,7 @@ def require_no_paths(place, folder):
 
 def require_pieces(package):
     """What a user expects, besides what the examples use."""
-    for piece in ("share/t3vp/LICENSE", "share/t3vp/docs/guides/package.md", "share/t3vp/configs/memory/hbm2-legacy.json",
+    for piece in ("share/t3vp/LICENSE", "share/t3vp/docs/guides/package.md", "share/t3vp/models/registers/README.md", "share/t3vp/configs/memory/hbm2-legacy.json",
                   "share/t3vp/examples/README.md"):
         if not (package / piece).is_file():
             sys.exit(f"the package has no {piece}")
