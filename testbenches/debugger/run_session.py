@@ -118,6 +118,13 @@ with tempfile.TemporaryDirectory() as folder:
                                      ("detach", r"detached")])
         code, text, errors = server.end()
         assert code == 0 and "passed" in text and "goes on without a debugger" in errors, (code, text, errors)
+    with Server(T3VP, "run", RUN, *SETTINGS, "--gdb", "0", "--out", pathlib.Path(folder, "faulty")) as server:
+        talk(server.port, FIRMWARE, [
+            CONNECT, ("break t3_barrier thread 2", None), ("continue", r"hit Breakpoint 1, t3_barrier"), ("delete", None),
+            ("set $last = $sp", None), ("set $pc = 0", None),
+            ("continue", r'GPU 1: fetch access fault[\s\S]*Thread 2 "GPU 1" received signal SIGSEGV'), ("p/x $pc", r"= 0x0$"),
+            ("p $sp == $last", r"= 1$"), ("kill", r"killed")])
+        server.end()
     large = ["--set", "workload.gemm.m=8192", "--set", "workload.gemm.k=8192", "--set", "data=timing-only"]
     with Server(T3VP, "run", RUN, *SETTINGS, *large, "--gdb", "0", "--out", pathlib.Path(folder, "large")) as server:
         talk(server.port, FIRMWARE, SLEEP)
