@@ -6,6 +6,7 @@
 
 #include "protocol/access_description.h"
 #include "protocol/request_check.h"
+#include "protocol/sent_fields.h"
 
 namespace t3vp {
 namespace {
@@ -42,6 +43,7 @@ ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& 
     violated(initiator, "request whose response status is not INCOMPLETE", transaction);
   request.extension = transaction.get_extension<DataExtension>();
   if (request.extension != nullptr) request.sent = *request.extension;
+  request.sent_at = now();
   request.since = request.arrival = malformed_delay(delay) == nullptr ? now() + from_sc_time(delay) : now();
   return request;
 }
@@ -92,7 +94,20 @@ void ProtocolChecker::end(const Request& request, const tlm::tlm_generic_payload
   else if (now() + from_sc_time(delay) < request.since)
     violated(target, request.taken ? "response before its request is taken" : "response before its request arrives",
              transaction);
-  if (const char* rule = changed(request, transaction)) violated(target, rule, transaction);
+  if (const char* rule = changed(request, transaction))
+    violated(target, rule, transaction);
+  else
+    check_sent_fields(request, transaction);
+  SentRequests::of_process().ended(transaction);
+}
+
+/// Checks the fields that a block may change when it sends the request on: a response has them as they were sent.
+void ProtocolChecker::check_sent_fields(const Request& request, const tlm::tlm_generic_payload& transaction) {
+  const char* rule = change_since(SentRequests::of_process().fields_of(transaction), SentFields(transaction));
+  if (rule == nullptr) return;
+  violations_.add({target, place_, rule,
+                   fmt::format("{}, sent to {:#x} at {:.3f} ns", describe(transaction, now()), request.record.address(),
+                               to_ns(request.sent_at))});
 }
 
 tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
@@ -100,7 +115,10 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& tr
   const bool again = in_flight_.count(&transaction) != 0;
   if (again) violated(initiator, "request sent again before its response", transaction);
   const Request request = begin(transaction, delay, text_of(malformed(transaction, phase, delay, anything)));
-  if (!again) in_flight_.emplace(&transaction, request);
+  if (!again) {
+    in_flight_.emplace(&transaction, request);
+    SentRequests::of_process().sent(transaction);
+  }
   const tlm::tlm_phase sent = phase;
   ++request_calls_;
   const tlm::tlm_sync_enum answer = out->nb_transport_fw(transaction, phase, delay);
@@ -150,6 +168,7 @@ void ProtocolChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core
   const Request request = begin(transaction, delay, text_of(found));
   const bool had_manager = transaction.has_mm();
   const int references = transaction.get_ref_count();
+  SentRequests::of_process().sent(transaction);
   out->b_transport(transaction, delay);
   end(request, transaction, delay);
   if (transaction.has_mm() != had_manager || transaction.get_ref_count() != references)
@@ -167,6 +186,9 @@ unsigned ProtocolChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
   if (bytes < transaction.get_data_length() && transaction.is_response_ok())
     violated(target, "debug access of fewer bytes than asked for answered with OK", transaction);
   if (const char* rule = request.record.change(transaction)) violated(target, rule, transaction);
+  if (transaction.get_address() != request.record.address())
+    violations_.add({target, place_, "address of a debug access changed",
+                     fmt::format("{}, sent to {:#x}", describe(transaction, now()), request.record.address())});
   return bytes;
 }
 

@@ -35,6 +35,7 @@ class ProtocolChecker : public sc_core::sc_module,
     const DataExtension* extension = nullptr;
     DataExtension sent;  ///< the extension's content in the request
     bool malformed = false;
+    Picoseconds sent_at = 0;
     Picoseconds arrival = 0;
     bool taken = false;
     Picoseconds since = 0;  ///< when it was taken, before that its arrival: the response comes no earlier
@@ -51,6 +52,7 @@ class ProtocolChecker : public sc_core::sc_module,
 
   Request begin(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay, const char* malformed);
   void take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay);
+  void check_sent_fields(const Request& request, const tlm::tlm_generic_payload& transaction);
   void end(const Request& request, const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay);
   const char* changed(const Request& request, const tlm::tlm_generic_payload& transaction) const;
   void violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction);

@@ -15,8 +15,10 @@ class Transaction : public tlm::tlm_generic_payload {
   ~Transaction() override { clear_extension(&extension_); }
 
   DataExtension& extension() { return extension_; }
+  bool is_relay() const { return original_ != nullptr; }
   /// The payload that a transaction stands for which relay() has made.
   tlm::tlm_generic_payload& original() { return *original_; }
+  const tlm::tlm_generic_payload& original() const { return *original_; }
   /// Ends a relay: the original, which is returned with the relay's response, is the caller's to answer and to release.
   tlm::tlm_generic_payload& end_relay() {
     tlm::tlm_generic_payload& original = *original_;

@@ -57,7 +57,8 @@ struct RiscvCommand {
 struct RegisterMachineOptions {
   std::filesystem::path system;
   std::uint32_t gpus = 1;
-  std::filesystem::path register_trace;  ///< empty: none
+  std::filesystem::path register_trace;        ///< empty: none
+  std::vector<std::filesystem::path> kernels;  ///< native libraries whose kernels packets may name
 };
 
 struct CompareCommand {

@@ -169,6 +169,9 @@ void add_machine(CLI::App* command, RegisterMachineOptions& machine) {
   command->add_option("--gpus", machine.gpus, "GPUs of the node; default: 1")
       ->type_name("NUMBER")
       ->transform(whole_number(1, 256));
+  command->add_option("--kernels", machine.kernels, "Native library whose kernels packets may name; may be given again")
+      ->type_name("LIBRARY")
+      ->allow_extra_args(false);
   command
       ->add_option("--register-trace", machine.register_trace,
                    "Write every register access to this file, one a line; FILE.vcd is a file for waveform viewers")

@@ -9,11 +9,15 @@
 namespace t3vp {
 namespace {
 
-const t3_kernel* const no_kernels[] = {nullptr};
+RunConfiguration configuration_of(const RegisterMachineOptions& options) {
+  RunConfiguration configuration = load_machine(options.system, options.gpus);
+  configuration.software = software_of_kernels("--kernels", options.kernels);
+  return configuration;
+}
 
 /// A statement is over when the next one begins: nothing runs ahead.
-NodeParameters parameters_of(const RegisterMachineOptions& options) {
-  NodeParameters parameters = node_parameters(load_machine(options.system, options.gpus));
+NodeParameters parameters_of(const RunConfiguration& configuration) {
+  NodeParameters parameters = node_parameters(configuration);
   parameters.options.functional = true;
   for (GpuParameters& gpu : parameters.gpus) gpu.processor.quantum = 0;
   return parameters;
@@ -22,13 +26,17 @@ NodeParameters parameters_of(const RegisterMachineOptions& options) {
 }  // namespace
 
 RegisterMachine::RegisterMachine(const RegisterMachineOptions& options) : trace_("--register-trace", {}) {
-  const NodeParameters parameters = parameters_of(options);
+  const RunConfiguration configuration = configuration_of(options);
+  const NodeParameters parameters = parameters_of(configuration);
+  software_ = std::make_unique<OpenedSoftware>(configuration);
   require_apart(
       {options.register_trace.empty() ? std::vector<std::filesystem::path>{} : std::vector{options.register_trace},
        {}});
   trace_ = RegisterTraceFile("--register-trace", options.register_trace);
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
-  node_ = std::make_unique<Node>("node", parameters, no_kernels, nullptr);
+  std::vector<const t3_kernel* const*> kernels;
+  for (std::size_t gpu = 0; gpu < parameters.gpus.size(); ++gpu) kernels.push_back(software_->kernels(gpu));
+  node_ = std::make_unique<Node>("node", parameters, kernels, nullptr);
   if (trace_.trace() != nullptr) trace_.trace()->observe(*node_);
   session_ = std::make_unique<ScriptSession>(*node_);
   what_there_is_ = machine_of(*node_);

@@ -5,6 +5,7 @@
 
 #include "cli/command_line.h"
 #include "cli/register_trace_file.h"
+#include "guests/opened_software.h"
 #include "register_access/script/session.h"
 
 namespace t3vp {
@@ -25,6 +26,7 @@ class RegisterMachine {
 
  private:
   RegisterTraceFile trace_;
+  std::unique_ptr<OpenedSoftware> software_;  ///< the kernels
   std::unique_ptr<Node> node_;
   std::unique_ptr<ScriptSession> session_;
   ScriptMachine what_there_is_;

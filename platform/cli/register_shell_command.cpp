@@ -9,6 +9,7 @@
 #include "io/console.h"
 #include "io/input_error.h"
 #include "io/json_document.h"
+#include "register_access/script/script_source.h"
 #include "register_access/script/suggestions.h"
 
 namespace t3vp {
@@ -25,6 +26,9 @@ constexpr const char* help =
     "  delay 500 ns                                  let time pass\n"
     "  fill gpu0.memory[0x1000, 64] u16 = 3 step 1   address, bytes, elements\n"
     "  gpu0.memory[0x1000, 64] u16                   show; expect and == compare\n"
+    "  let base = 0x1000 + 64                        a variable: $base, $(base + 4 * i)\n"
+    "  for i = 0 to 3, up to a line end              a loop\n"
+    "  include common.regs                           the lines of a file\n"
     "  help, quit; Tab completes, Ctrl-C drops the line, Ctrl-D ends\n";
 
 /// An empty text: nothing stands in the way.
@@ -38,13 +42,38 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
+constexpr const char* prompt_file = "prompt";
+
+std::string place_of(const ScriptLine& line, std::size_t column) {
+  return line.file == prompt_file ? fmt::format("column {}", line.column(column))
+                                  : fmt::format("{}:{}:{}", line.file, line.number, line.column(column));
+}
+
+void print_mistake(const std::string& place, const ScriptError& error) {
+  print_error(fmt::format("{}: found {}, expected {}", place, shortened(error.found), error.expected));
+}
+
+/// Executes what a line at the prompt makes, up to its first mistake or failure.
+void execute_line(RegisterMachine& machine, const std::vector<ScriptLine>& lines) {
+  for (const ScriptLine& line : lines) try {
+      const std::string failure =
+          failure_of(machine.session().execute(parse_statement(line.text, machine.what_there_is())));
+      if (failure.empty()) continue;
+      return print_error(failure);
+    } catch (const ScriptError& error) {
+      return print_mistake(place_of(line, error.column), error);
+    }
+}
+
 /// Mistakes and failures are reported, and the next line is read.
 void serve_terminal(RegisterMachine& machine) {
   LineEditor editor([&](std::string_view line) {
     Suggestions found = suggestions_for(line, machine.what_there_is());
     return LineCompletion{found.begun, std::move(found.texts)};
   });
-  while (const auto line = editor.next(fmt::format("{:.3f} ns> ", machine.time_ns()))) {
+  ScriptSource source;
+  while (const auto line =
+             editor.next(source.is_in_loop() ? "... > " : fmt::format("{:.3f} ns> ", machine.time_ns()))) {
     const std::string command = trimmed(*line);
     if (command == "quit" || command == "exit") return;
     if (command == "help" || command == "?") {
@@ -52,12 +81,12 @@ void serve_terminal(RegisterMachine& machine) {
       continue;
     }
     try {
-      const std::string failure =
-          failure_of(machine.session().execute(parse_statement(*line, machine.what_there_is())));
-      if (!failure.empty()) print_error(failure);
-    } catch (const ScriptError& error) {
-      print_error(
-          fmt::format("column {}: found {}, expected {}", error.column, shortened(error.found), error.expected));
+      execute_line(machine, source.take(prompt_file, 1, *line));
+    } catch (const ScriptLineError& error) {
+      source.reset();
+      print_mistake(error.file == prompt_file ? fmt::format("column {}", error.column)
+                                              : fmt::format("{}:{}:{}", error.file, error.line, error.column),
+                    error);
     }
   }
   print("\n");
@@ -75,23 +104,37 @@ bool read_line(std::string& line) {
   return std::cin || !line.empty();
 }
 
+[[noreturn]] void reject(const std::string& file, std::size_t line, std::size_t column, const ScriptError& error) {
+  throw InputError(fmt::format("{}:{}:{}", file, line, column), shortened(error.found), error.expected);
+}
+
+/// A failure ends the script.
+bool execute(RegisterMachine& machine, const ScriptLine& line) {
+  Statement statement;
+  try {
+    statement = parse_statement(line.text, machine.what_there_is());
+  } catch (const ScriptError& error) {
+    reject(line.file, line.number, line.column(error.column), error);
+  }
+  const std::string failure = failure_of(machine.session().execute(statement));
+  if (failure.empty()) return true;
+  print_error(fmt::format("{}:{}:{}: {}", line.file, line.number, line.column(statement.column), failure));
+  return false;
+}
+
 /// A script that is read as it comes: the first mistake or failure ends it.
 int serve_script(RegisterMachine& machine) {
-  std::string line;
-  for (std::size_t number = 1; read_line(line); ++number) {
-    if (number == 1) line = without_byte_order_mark(line);
-    if (const std::string command = trimmed(line); command == "quit" || command == "exit") break;
-    Statement statement;
-    try {
-      statement = parse_statement(line, machine.what_there_is());
-    } catch (const ScriptError& error) {
-      throw InputError(fmt::format("standard input:{}:{}", number, error.column), shortened(error.found),
-                       error.expected);
+  ScriptSource source;
+  std::string text;
+  try {
+    for (std::size_t number = 1; read_line(text); ++number) {
+      if (const std::string command = trimmed(text); command == "quit" || command == "exit") return success;
+      for (const ScriptLine& line : source.take("standard input", number, text))
+        if (!execute(machine, line)) return failed;
     }
-    const std::string failure = failure_of(machine.session().execute(statement));
-    if (failure.empty()) continue;
-    print_error(fmt::format("standard input:{}:{}: {}", number, statement.column, failure));
-    return failed;
+    source.require_complete();
+  } catch (const ScriptLineError& error) {
+    reject(error.file, error.line, error.column, error);
   }
   return success;
 }

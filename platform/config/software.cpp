@@ -145,6 +145,22 @@ std::string name_of(const Software& software) {
   return software.library->file.filename().string() + (software.program.empty() ? "" : ":" + software.program);
 }
 
+Software software_of_kernels(const std::string& option, const std::vector<fs::path>& files) {
+  Software software;
+  software.program = t3_built_in.programs->name;
+  for (const fs::path& file : files) {
+    const InputPlace place{option, file.string()};
+    if (const std::string fault = input_fault(file); !fault.empty())
+      place.reject(fault, "the path of a native library that has kernels");
+    std::error_code error;
+    for (const SoftwareLibrary& earlier : software.kernels)
+      if (fs::equivalent(file, earlier.file, error)) place.reject("a file that was given before", "each library once");
+    software.kernels.push_back(
+        {fs::absolute(file).lexically_normal(), fingerprint(read_input(file, "native library")), place});
+  }
+  return software;
+}
+
 json resolved_software(const Software& software, const std::string& usual_program) {
   json resolved = json::object();
   if (software.library)

@@ -44,6 +44,10 @@ struct Software {
 /// names none. Throws InputError about what cannot be read.
 Software read_software(const Document& run, const std::string& usual_program);
 
+/// Returns software whose program is never run, with the kernels of libraries that a command line names by `option`.
+/// Throws InputError about a library that cannot be read or is there twice.
+Software software_of_kernels(const std::string& option, const std::vector<std::filesystem::path>& files);
+
 /// Returns the same as a run file has it, without defaults.
 nlohmann::json resolved_software(const Software& software, const std::string& usual_program);
 

@@ -134,6 +134,8 @@ std::string GdbServer::stop_answer() const {
       return "T" + std::string(interrupt_signal) + thread;
     case Reason::cannot_go_on:
       return "T" + std::string(abort_signal) + thread;
+    case Reason::fault:
+      return "T" + to_hexadecimal(std::string(1, static_cast<char>(stop_.signal))) + thread;
     case Reason::watch: {
       const StopPointKind kind = stop_.watch.kind;
       const std::string name = kind == StopPointKind::write_watch  ? "watch"

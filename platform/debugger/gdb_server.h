@@ -25,10 +25,20 @@ struct Action {
 };
 
 struct Stop {
-  enum class Reason { started, stepped, software_breakpoint, hardware_breakpoint, watch, interrupted, cannot_go_on };
+  enum class Reason {
+    started,
+    stepped,
+    software_breakpoint,
+    hardware_breakpoint,
+    watch,
+    interrupted,
+    cannot_go_on,
+    fault
+  };
   Reason reason = Reason::started;
   std::size_t thread = 0;
-  StopPoint watch{};  ///< that the thread's last instruction has met
+  StopPoint watch{};    ///< that the thread's last instruction has met
+  unsigned signal = 0;  ///< of a fault
 };
 
 class GdbServer {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "debugger/hart_registers.h"
+#include "hart/trap_text.h"
 #include "io/console.h"
+#include "run/trap_snapshot.h"
 
 namespace t3vp {
 
@@ -28,12 +30,16 @@ class CoreDebugger::Thread : public riscv::Follower {
     while (debugger_.is_running() && !may_go_on()) {
     }
     watched_.reset();
+    snapshot_.before(core.hart());
     if (debugger_.is_running() && debugger_.server_->stop_points().watches()) watched_ = watch_of_next(core);
   }
 
   void after(riscv::Core& core) override {
+    snapshot_.after(core.hart());
     if (!debugger_.is_running()) return;
-    if (watched_)
+    if (core.has_unhandled_trap() && !snapshot_.is_empty())
+      show_fault();
+    else if (watched_)
       debugger_.stop({Reason::watch, number_, *watched_});
     else if (action().kind == Action::Kind::step && !action().stays_in_range(core.hart().pc))
       debugger_.stop({Reason::stepped, number_});
@@ -59,6 +65,18 @@ class CoreDebugger::Thread : public riscv::Follower {
     return false;
   }
 
+  /// Lets the client look at the registers as they were at the instruction that nobody handles the trap of.
+  void show_fault() {
+    riscv::Hart& hart = core_.hart();
+    Stop stop{Reason::fault, number_};
+    stop.signal = snapshot_.signal();
+    snapshot_.exchange(hart);
+    debugger_.server_->print(fmt::format("{}: {} at pc {:#x}, mtval {:#x}: the program does not handle this trap\n",
+                                         name_, riscv::name_of_trap(hart.control.mcause), hart.pc, hart.control.mtval));
+    debugger_.stop(stop);
+    snapshot_.exchange(hart);
+  }
+
   std::optional<debug::StopPoint> watch_of_next(riscv::Core& core) const {
     const riscv::Hart& hart = core.hart();
     riscv::Instruction fetched;
@@ -79,6 +97,7 @@ class CoreDebugger::Thread : public riscv::Follower {
   riscv::Core& core_;
   std::string name_;
   std::uint64_t looked_ = 0;
+  TrapSnapshot snapshot_;
   std::optional<debug::StopPoint> watched_;  ///< the stop point that the instruction in flight meets
 };
 

@@ -192,6 +192,7 @@ std::string HostServices::reason_of(const t3_host_call& fault) const {
 }
 
 void HostServices::fault(t3_host_call& call) {
+  core_.core.note_unhandled_trap();
   core_.crash(fmt::format("has a trap that nobody handles: {} at pc {}{}{}; ra {}, sp {:#x}",
                           riscv::name_of_trap(call.value), place_in(program_.image, call.data),
                           value_of_trap(call.value, call.result), reason_of(call), place_in(program_.image, call.text),

@@ -232,6 +232,7 @@ TEST_CASE("A stop says which thread and why") {
   CHECK(bench.server.chosen_thread() == 1);
   CHECK(told({Reason::interrupted, 0}) == "T02thread:1;");
   CHECK(told({Reason::cannot_go_on, 0}) == "T06thread:1;");
+  CHECK(told({Reason::fault, 2, {}, 11}) == "T0bthread:3;");
   CHECK(told({Reason::watch, 2, {StopPointKind::write_watch, 0x1234, 8}}) == "T05thread:3;watch:1234;");
   CHECK(told({Reason::watch, 2, {StopPointKind::read_watch, 0x1234, 8}}) == "T05thread:3;rwatch:1234;");
   CHECK(told({Reason::watch, 2, {StopPointKind::access_watch, 0x1234, 8}}) == "T05thread:3;awatch:1234;");

@@ -88,6 +88,28 @@ ENDS = [
     ([("kill", r"killed")], (1, "the debugger has ended the run")),
 ]
 
+# A trap that nobody handles stops at its instruction, with the registers of that moment; then the run ends.
+FAULTS = [
+    ("lw a1, 0(a0)", r"load access fault[\s\S]*SIGSEGV"),
+    (".word 0", r"illegal instruction[\s\S]*SIGILL"),
+]
+
+
+def check_faults(folder):
+    for number, (instruction, stops) in enumerate(FAULTS):
+        source, program = pathlib.Path(folder, f"fault{number}.S"), pathlib.Path(folder, f"fault{number}.elf")
+        source.write_text(f"        .globl _start, fault, tohost\n_start: li a0, 0x10\nfault:  {instruction}\n1:      j 1b\n"
+                          "        .data\n        .balign 8\ntohost: .dword 0\n")
+        build(source, program)
+        with Server(T3VP, "riscv", program, "--gdb", "0") as server:
+            talk(server.port, program, [
+                ("target remote 127.0.0.1:PORT", r"_start"), ("continue", stops), ("p $pc == (long)&fault", r"= 1$"),
+                ("p/x $a0", r"= 0x10$"), ("backtrace", r"^#0 .*fault "), ("continue", r"SIGABRT"),
+                ("continue", r"exited with code 01")])
+            code, out, err = server.end()
+            assert code == 1 and "raises an exception itself" in out + err, (code, out, err)
+
+
 require_tools(GDB, COMPILER)
 with tempfile.TemporaryDirectory() as folder:
     program = pathlib.Path(folder, "program.elf")
@@ -96,6 +118,7 @@ with tempfile.TemporaryDirectory() as folder:
         talk(server.port, program, SESSION)
         code, out, err = server.end()
         assert code == 0 and "passed" in out, (code, out, err)
+    check_faults(folder)
     for session, (code, said) in ENDS:
         with Server(T3VP, "riscv", program, "--gdb", "0", "--max-instructions", "100000") as server:
             talk(server.port, program, [("target remote 127.0.0.1:PORT", r"_start"), *session])

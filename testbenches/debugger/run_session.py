@@ -3,7 +3,7 @@
   run_session.py T3VP FIRMWARE RUN_FILE
 
 Breaks in t3_dma_map on GPU 1, steps over the write of a register, looks at the hardware, watches a variable, goes on to the
-end, where the times are those of a run without a debugger; then stops cores that all sleep, and ends the run.
+end, where the times are those of a run without a debugger; leaves a run that goes on by itself; then stops cores that all sleep, and ends the run.
 """
 
 import json
@@ -112,6 +112,19 @@ with tempfile.TemporaryDirectory() as folder:
         print(name, total_ns(out))
         if name == "untouched":
             assert total_ns(out) == total_ns(alone), (name, total_ns(out), total_ns(alone))
+    detached = pathlib.Path(folder, "detached")
+    with Server(T3VP, "run", RUN, *SETTINGS, "--gdb", "0", "--out", detached) as server:
+        talk(server.port, FIRMWARE, [CONNECT, ("break t3_barrier thread 2", None), ("continue", r"hit Breakpoint 1, t3_barrier"),
+                                     ("detach", r"detached")])
+        code, text, errors = server.end()
+        assert code == 0 and "passed" in text and "goes on without a debugger" in errors, (code, text, errors)
+    with Server(T3VP, "run", RUN, *SETTINGS, "--gdb", "0", "--out", pathlib.Path(folder, "faulty")) as server:
+        talk(server.port, FIRMWARE, [
+            CONNECT, ("break t3_barrier thread 2", None), ("continue", r"hit Breakpoint 1, t3_barrier"), ("delete", None),
+            ("set $last = $sp", None), ("set $pc = 0", None),
+            ("continue", r'GPU 1: fetch access fault[\s\S]*Thread 2 "GPU 1" received signal SIGSEGV'), ("p/x $pc", r"= 0x0$"),
+            ("p $sp == $last", r"= 1$"), ("kill", r"killed")])
+        server.end()
     large = ["--set", "workload.gemm.m=8192", "--set", "workload.gemm.k=8192", "--set", "data=timing-only"]
     with Server(T3VP, "run", RUN, *SETTINGS, *large, "--gdb", "0", "--out", pathlib.Path(folder, "large")) as server:
         talk(server.port, FIRMWARE, SLEEP)

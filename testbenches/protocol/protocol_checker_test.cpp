@@ -24,13 +24,6 @@ TEST_CASE("traffic that keeps the rules passes the checker unchanged and unmenti
   REQUIRE(bench.initiator.request(second, 500) == tlm::TLM_ACCEPTED);
   REQUIRE(bench.initiator.request(third, 500) == tlm::TLM_ACCEPTED);
   REQUIRE(bench.probes.in_flight() == 2);
-  // Blocks on the way may change these.
-  third.set_address(0x1000);
-  third.extension().operation = Operation::update;
-  third.extension().stream = Stream::communication;
-  third.extension().traffic = TrafficClass::rs_write;
-  third.extension().cached = false;
-  third.extension().producer.wg_id = 9;
   second.get_data_ptr()[0] = 1;  // data of a load
   bench.target.respond(third, 500);
   bench.target.respond(second, 900);
@@ -40,6 +33,53 @@ TEST_CASE("traffic that keeps the rules passes the checker unchanged and unmenti
   bench.block(blocking, 700);
   REQUIRE(bench.initiator.socket->transport_dbg(bench.make(Operation::load)) == 32);
   bench.found_nothing();
+}
+
+TEST_CASE("a block on the route may change some fields when it sends a request on and restore them") {
+  RawInitiator<256, DataProtocol> next("next");
+  RawTarget<256, DataProtocol> memory("memory");
+  SocketProbes probes(true);
+  probes.join(next.socket, memory.socket);
+  CheckerBench bench;
+  memory.non_blocking = [](Payload& t, tlm::tlm_phase&, sc_core::sc_time&) {
+    t.set_response_status(tlm::TLM_OK_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  };
+  std::uint64_t responds_with = 0;
+  bench.target.non_blocking = [&](Payload& t, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    DataExtension& extension = extension_of(t);
+    t.set_address(0x1000);
+    extension.operation = Operation::update;
+    extension.stream = Stream::communication;
+    extension.traffic = TrafficClass::rs_write;
+    extension.cached = false;
+    extension.producer.wg_id = 9;
+    const auto answer = next.socket->nb_transport_fw(t, phase, delay);
+    t.set_address(responds_with);
+    return answer;
+  };
+  for (const unsigned address : {0x1000u, 0x40u}) {
+    responds_with = address;
+    bench.initiator.request(bench.make());
+    bench.found_nothing();
+  }
+  responds_with = 0x2000;
+  bench.initiator.request(bench.make());
+  bench.found("address changed after the request was sent", by_target);
+}
+
+TEST_CASE("an address that is changed after the request was sent is reported with both addresses") {
+  CheckerBench bench;
+  bench.accept();
+  Transaction& transaction = bench.make();
+  bench.initiator.request(transaction);
+  transaction.set_address(0x1000);
+  bench.target.respond(transaction);
+  const std::vector<Violation> list = bench.probes.violations().take();
+  REQUIRE(list.size() == 1);
+  CHECK(list[0].text() ==
+        "initiator.socket -> target.socket: address changed after the request was sent: store of 32 bytes at 0x1000 at "
+        "0.000 ns, sent to 0x40 at 0.000 ns");
 }
 
 TEST_CASE("the checker sees every malformed request and that a target answers it with OK") {
@@ -210,6 +250,12 @@ TEST_CASE("the checker sees every field that is changed on the way") {
   changed("data of a write changed", [](Transaction& t) { t.get_data_ptr()[31] ^= 1; });
   changed("extension exchanged", [](Transaction& t) { t.clear_extension(&t.extension()); });
   changed("operation changed", in_extension([](DataExtension& e) { e.operation = Operation::wait; }));
+  changed("address changed", [](Transaction& t) { t.set_address(0x1000); });
+  changed("operation changed", in_extension([](DataExtension& e) { e.operation = Operation::update; }));
+  changed("stream changed", in_extension([](DataExtension& e) { e.stream = Stream::communication; }));
+  changed("traffic class changed", in_extension([](DataExtension& e) { e.traffic = TrafficClass::rs_write; }));
+  changed("cached changed", in_extension([](DataExtension& e) { e.cached = !e.cached; }));
+  changed("producer changed", in_extension([](DataExtension& e) { e.producer.wg_id = 9; }));
   changed("shape changed", in_extension([](DataExtension& e) { e.shape.stride = 128; }));
   changed("shape changed", in_extension([](DataExtension& e) { e.shape = {1, 32, 64}; }));
   changed("element type changed", in_extension([](DataExtension& e) { e.element = ElementType::fp32; }));
@@ -236,6 +282,7 @@ TEST_CASE("the checker sees what is wrong with a blocking call") {
          [](Payload& t, sc_core::sc_time&) { t.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE); });
   served("before its request", [](Payload&, sc_core::sc_time& delay) { delay = sc_core::SC_ZERO_TIME; });
   served("delay that wraps", [](Payload&, sc_core::sc_time& delay) { delay = to_sc_time(longest_delay + 1); });
+  served("address changed", [](Payload& t, sc_core::sc_time&) { t.set_address(0x1000); });
   served("data length changed",
          [](Payload& t, sc_core::sc_time&) { t.set_data_length(8), t.set_read(), t.set_write(); });
   served("references held", [](Payload& t, sc_core::sc_time&) { t.acquire(); });
@@ -262,6 +309,10 @@ TEST_CASE("the checker sees what is wrong with debug and direct accesses of the 
   served("fewer bytes", [](Payload& t) {
     t.set_response_status(tlm::TLM_OK_RESPONSE);
     return 16u;
+  });
+  served("address of a debug access changed", [](Payload& t) {
+    t.set_address(0x1000);
+    return 32u;
   });
   served("data of a write changed", [](Payload& t) {
     t.get_data_ptr()[0] ^= 1;

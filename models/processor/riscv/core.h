@@ -56,6 +56,9 @@ class Core : public sc_core::sc_module, private Environment {
   bool is_halted() const { return halted_; }
   /// Sets the follower. Null means none, which is faster; the core's behaviour and timing are the same.
   void set_follower(Follower* follower) { follower_ = follower; }
+  /// Notes that the program has no handler for its latest exception: who serves the program knows it.
+  void note_unhandled_trap() { has_unhandled_trap_ = true; }
+  bool has_unhandled_trap() const { return has_unhandled_trap_ || hart_.is_lost(); }
   /// Lets a core that sleeps go on, without an interrupt.
   void wake();
   /// Reads by debug transport: memory and registers as the core sees them, without side effects and in no time. Returns
@@ -102,7 +105,7 @@ class Core : public sc_core::sc_module, private Environment {
   Keeper keeper_;
   tlm::tlm_generic_payload transaction_;
   std::uint64_t accounted_steps_ = 0;  ///< whose time the keeper has
-  bool halted_ = false;
+  bool halted_ = false, has_unhandled_trap_ = false;
   Follower* follower_ = nullptr;
   sc_core::sc_event woken_;
 };

@@ -51,13 +51,17 @@ class ScriptSession::Executor : public sc_core::sc_module {
 
   Outcome execute(const Statement& statement) {
     const std::vector<std::uint64_t> before = reported();
+    if (statement.kind == Statement::Kind::write) known_ = before;
     next_ = &statement;
     outcome_ = {};
+    is_refused_ = false;
     given_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
     return_to_main_stack();
     if (next_ != nullptr) outcome_.failure = "never ends";
     show_new_errors(statement, before);
+    const bool looks = statement.kind == Statement::Kind::expect || statement.kind == Statement::Kind::wait;
+    if (looks || statement.is_refused) known_ = reported();
     return std::move(outcome_);
   }
 
@@ -155,6 +159,7 @@ class ScriptSession::Executor : public sc_core::sc_module {
   /// Whether the access was served or refused, as it should be.
   bool judge(const Statement& s, Status status) {
     if ((status != Status::ok) == s.is_refused) return status == Status::ok;
+    is_refused_ = true;
     outcome_.failure = s.is_refused
                            ? fmt::format("{}: found an access that is served, expected a refusal", name_of(s.place))
                            : fmt::format("{}: refused, {}", name_of(s.place), reason_);
@@ -198,17 +203,30 @@ class ScriptSession::Executor : public sc_core::sc_module {
   /// Entries of the error logs since the statement began, but for the reason of a refusal that it has asked for or
   /// reports itself.
   void show_new_errors(const Statement& s, const std::vector<std::uint64_t>& before) {
-    if (s.is_refused || !outcome_.failure.empty()) return;
+    if (s.is_refused || is_refused_) return;
     for (std::size_t g = 0; g < before.size(); ++g) {
       const auto& records = gpu(g).error_log.records();
       for (std::size_t i = before[g]; i < records.size(); ++i) {
-        const auto& record = records[i].record;
         if (!outcome_.shown.empty()) outcome_.shown += "\n";
-        outcome_.shown +=
-            fmt::format("GPU {} error log: {}: {} at {}: {}", g, records[i].block,
-                        name_of(static_cast<Status>(record.code)), name_of_address(record.address), record.text);
+        outcome_.shown += text_of_entry(g, records[i]);
       }
     }
+  }
+
+  static std::string text_of_entry(std::size_t gpu, const processor::ErrorLog::Entry& entry) {
+    return fmt::format("GPU {} error log: {}: {} at {}: {}", gpu, entry.block,
+                       name_of(static_cast<Status>(entry.record.code)), name_of_address(entry.record.address),
+                       entry.record.text);
+  }
+
+  /// Returns the first entry of an error log since the latest write, in words. It is empty when there is none, or when
+  /// an expectation has been met since: then the script knows it.
+  std::string refusal_of_command() {
+    for (std::size_t g = 0; g < known_.size(); ++g) {
+      const auto& records = gpu(g).error_log.records();
+      if (known_[g] < records.size()) return text_of_entry(g, records[known_[g]]);
+    }
+    return {};
   }
 
   std::vector<std::uint64_t> reported() {
@@ -251,6 +269,10 @@ class ScriptSession::Executor : public sc_core::sc_module {
     while (!is_so(s, value)) {
       if (!outcome_.failure.empty()) return;
       const Picoseconds passed = now() - begin;
+      if (const std::string refusal = refusal_of_command(); !refusal.empty()) {
+        is_refused_ = true;
+        return tell_found(s, value, "; the wait ends, since a command was refused: " + refusal);
+      }
       if (passed >= s.time) return tell_found(s, value, fmt::format(" within {:.3f} ns", to_ns(s.time)));
       if (!pass(std::min(interval, s.time - passed))) return;
     }
@@ -271,6 +293,8 @@ class ScriptSession::Executor : public sc_core::sc_module {
   const Statement* next_ = nullptr;
   Outcome outcome_;
   std::string reason_;
+  bool is_refused_ = false;           ///< the failure has the error log's text already
+  std::vector<std::uint64_t> known_;  ///< entries of each error log that a wait does not end at
   sc_core::sc_event given_;
 };
 
