@@ -268,6 +268,12 @@ enum t3_status streams_misused(const struct t3_hal* hal, const struct t3_run* ru
              T3_INVALID_ARGUMENT));
   T3_TRY(expect(t3_chunk_status(&s.gpu, &s.out, (struct t3_chunk){0, 1}, NULL), T3_INVALID_ARGUMENT));
   T3_TRY(expect(t3_wait_chunk(&s.gpu, &s.out, (struct t3_chunk){0, 1}, T3_FOREVER), T3_INVALID_ARGUMENT));
+  for (int looks = 0; looks < 2; ++looks) { /* the log has the chunk */
+    struct t3_error error;
+    T3_TRY(t3_next_error(&s.gpu, &error));
+    T3_TRY(expect(error.code, T3_INVALID_ARGUMENT));
+    T3_TRY(expect(error.address == s.out.matrix.address ? T3_OK : T3_BAD_VALUE, T3_OK));
+  }
   T3_TRY(expect(t3_dma_map_signal(&s.gpu, &s.out, (struct t3_chunk){0, 1}, 0, T3_NOTIFY,
                                   (struct t3_dma_options){1, 1, T3_UPDATE}, 16),
                 T3_INVALID_ARGUMENT));
