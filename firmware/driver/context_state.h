@@ -54,6 +54,7 @@ struct t3_kernel_failure {
 
 struct t3_queue_state {
   bool is_open, is_changed;             /* changed: t3_set_queue has */
+  bool releases;                        /* its kernels release at their end */
   uint64_t base, submitted;             /* its ring of packets; kernels since reset */
   uint64_t first_kernel;                /* the number of those that contexts before this one have submitted */
   uint64_t told;                        /* the number of kernels whose ends have been reported to the handler */
@@ -69,6 +70,7 @@ struct __attribute__((may_alias)) t3_state {
   const struct t3_hal* hal;
   uint64_t owner; /* what says in the GPU that this context has it, another number for each */
   uint32_t gpu, gpus;
+  uint64_t memory_bytes; /* of every GPU */
   uint32_t ring_workgroups;
   uint32_t enabled_lines;
   struct t3_vector vectors[T3_LINE_COUNT];

@@ -21,8 +21,7 @@ static enum t3_status look_at_others(struct t3_context* context, uint32_t queue)
   return T3_OK;
 }
 
-enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count) {
-  const uint64_t deadline = t3_deadline(context);
+enum t3_status t3_wait_completed_until(struct t3_context* context, uint32_t queue, uint64_t count, uint64_t deadline) {
   bool first_look = true;
   for (;;) {
     uint64_t completed = 0;
@@ -34,6 +33,10 @@ enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uin
     first_look = false;
     T3_TRY(t3_sleep(context, T3_LINE_KERNEL_QUEUE, deadline, "a kernel's end"));
   }
+}
+
+enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count) {
+  return t3_wait_completed_until(context, queue, count, t3_deadline(context));
 }
 
 /* A failure that the program has been notified of is also settled for handlers. The reverse does not hold. */
@@ -49,13 +52,13 @@ static struct t3_queue_state* used_queue(struct t3_context* context) {
   return &state->queues[state->queue];
 }
 
-static enum t3_status wait_kernels(struct t3_context* context) {
+enum t3_status t3_wait_kernels_until(struct t3_context* context, uint64_t deadline_ns) {
   struct t3_state* state = state_of(context);
   const struct t3_queue_state* queue = used_queue(context);
   const struct t3_kernel_failure* known = &queue->failures[state->running_priority == 0 ? 0 : 1];
   struct t3_kernel_wait wait = {state->queue, queue->submitted, known->code, state->kernel_waits};
   state->kernel_waits = &wait;
-  const enum t3_status status = t3_wait_completed(context, wait.queue, wait.last);
+  const enum t3_status status = t3_wait_completed_until(context, wait.queue, wait.last, deadline_ns);
   state->kernel_waits = wait.outer;
   T3_TRY(status);
   /* Packets that the program has announced itself come after all that the driver has queued. */
@@ -67,7 +70,9 @@ static enum t3_status wait_kernels(struct t3_context* context) {
   return wait.failure;
 }
 
-enum t3_status t3_wait_kernels(struct t3_context* context) { return T3_LOCKED(context, wait_kernels(context)); }
+enum t3_status t3_wait_kernels(struct t3_context* context) {
+  return T3_LOCKED(context, t3_wait_kernels_until(context, t3_deadline(context)));
+}
 
 uint64_t t3_last_kernel(const struct t3_context* context) {
   const struct t3_state* state = const_state_of(context);
@@ -121,7 +126,9 @@ enum t3_status t3_announce(struct t3_context* context, const struct t3_submissio
   struct t3_queue_state* queue = used_queue(context);
   const uint64_t entry = queue->base + queue->submitted % T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES;
   struct t3_kernel_packet packet = submission->packet;
-  if (packet.arguments == 0) packet.arguments = entry + T3_KERNEL_PACKET_BYTES;
+  const bool waits = (packet.flags & T3_KERNEL_PACKET_FLAGS_WAIT) != 0;
+  if (queue->releases && !waits) packet.flags |= T3_KERNEL_PACKET_FLAGS_RELEASE;
+  if (packet.arguments == 0 && !waits) packet.arguments = entry + T3_KERNEL_PACKET_BYTES;
   unsigned char bytes[T3_KERNEL_PACKET_ENTRY_BYTES];
   t3_kernel_packet_to(&packet, bytes);
   memcpy(bytes + T3_KERNEL_PACKET_BYTES, submission->arguments, T3_ARGUMENT_ROOM);
@@ -136,6 +143,15 @@ enum t3_status t3_announce(struct t3_context* context, const struct t3_submissio
 static enum t3_status submit(struct t3_context* context, const struct t3_submission* submission) {
   T3_TRY(t3_wait_for_room(context));
   return t3_announce(context, submission);
+}
+
+enum t3_status t3_submit_to(struct t3_context* context, uint32_t queue, const struct t3_submission* submission) {
+  struct t3_state* state = state_of(context);
+  const uint32_t before = state->queue;
+  state->queue = queue;
+  const enum t3_status status = submit(context, submission);
+  state->queue = before;
+  return status;
 }
 
 enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission) {

@@ -1,3 +1,4 @@
+#include "maps.h"
 #include "completions.h"
 #include "context_state.h"
 #include "end_of_memory.h"
@@ -12,6 +13,7 @@
 #include "wait.h"
 
 #define SPILL_ENTRY_BYTES 32u
+#define NO_SIGNAL UINT32_C(0xFFFFFFFF)
 
 /* Updates are the reduce-scatter's in the report (T3 Figure 18). What the DMA engine stores is gathered, what the GEMM
  * itself stores is its output, wherever that is. */
@@ -25,8 +27,7 @@ static uint32_t classes_of_dma_map(enum t3_operation operation) {
          (uint32_t)(gathers ? T3_TRAFFIC_AG_WRITE : T3_TRAFFIC_RS_WRITE) << T3_DMA_COMMAND_WRITES_SHIFT;
 }
 
-/* The output map, the Tracker and the DMA engine take output and chunk at the same offsets. */
-static void stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk) {
+void t3_stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk) {
   const struct t3_matrix* matrix = &output->matrix;
   const struct t3_tiling* tiling = &output->tiling;
   t3_put64(r, T3_TRACKER_OUTPUT_BASE_OFFSET, matrix->address);
@@ -42,18 +43,17 @@ static void stage_chunk(struct t3_registers* r, const struct t3_output* output, 
   t3_put32(r, T3_TRACKER_WORKGROUPS_OFFSET, chunk.workgroups);
 }
 
-/* Beyond these the fields of a register would run into each other. */
-static bool can_be_staged(const struct t3_output* output) {
+bool t3_can_be_staged(const struct t3_output* output) {
   return t3_has_known_kinds(&output->matrix) &&
          output->tiling.wavefronts <= T3_TRACKER_LAYOUT_WAVEFRONTS_MASK >> T3_TRACKER_LAYOUT_WAVEFRONTS_SHIFT;
 }
 
 static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  uint64_t peer_output, enum t3_operation operation) {
-  if (output == NULL || !can_be_staged(output) || (operation != T3_STORE && operation != T3_UPDATE))
+  if (output == NULL || !t3_can_be_staged(output) || (operation != T3_STORE && operation != T3_UPDATE))
     return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
-  stage_chunk(&r, output, chunk);
+  t3_stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET,
            (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT | (uint32_t)class_of_remote_map(operation)
                                                                            << T3_OUTPUT_MAP_OPERATION_TRAFFIC_SHIFT);
@@ -119,19 +119,12 @@ static enum t3_operation counted_operation(enum t3_operation operation, const st
 static enum t3_status add_to_tracker(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                      enum t3_operation counted, uint32_t updates) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_TRACKER);
-  stage_chunk(&r, output, chunk);
+  t3_stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_TRACKER_UPDATES_OFFSET, updates);
   const uint32_t command = T3_TRACKER_COMMAND_ACTION_ADD << T3_TRACKER_COMMAND_ACTION_SHIFT |
                            (uint32_t)counted << T3_TRACKER_COMMAND_OPERATION_SHIFT;
   return t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
 }
-
-/* The action of a dma_map on a complete tile. */
-struct sending {
-  enum t3_operation operation;
-  uint64_t peer_output;
-  const struct t3_nic_route* route; /* NULL: over the links */
-};
 
 static void stage_route(struct t3_registers* r, const struct t3_nic_route* route) {
   t3_put32(r, T3_DMA_WAY_OFFSET,
@@ -141,11 +134,12 @@ static void stage_route(struct t3_registers* r, const struct t3_nic_route* route
 }
 
 static enum t3_status add_to_dma(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                                 struct sending sending, uint32_t block_tiles) {
+                                 struct t3_sending sending, uint32_t block_tiles) {
   const enum t3_operation operation = sending.operation;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
-  stage_chunk(&r, output, chunk);
+  t3_stage_chunk(&r, output, chunk);
   if (sending.route != NULL) stage_route(&r, sending.route);
+  if (sending.signal != 0) t3_put32(&r, T3_DMA_SIGNAL_OFFSET, sending.signal);
   t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : sending.peer_output);
   const uint32_t command = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT |
@@ -153,6 +147,7 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   const enum t3_status status = t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
   /* The links are the way of every map that says nothing else. */
   if (sending.route != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
+  if (sending.signal != 0) t3_put32(&r, T3_DMA_SIGNAL_OFFSET, NO_SIGNAL);
   return status != T3_OK ? status : r.status;
 }
 
@@ -161,10 +156,10 @@ static enum t3_status remove_staged(struct t3_registers* tracker) {
                     T3_TRACKER_COMMAND_ACTION_REMOVE << T3_TRACKER_COMMAND_ACTION_SHIFT, T3_TRACKER_STATUS_OFFSET);
 }
 
-static enum t3_status dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
-                              struct sending sending, struct t3_dma_options options) {
+enum t3_status t3_add_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                              struct t3_sending sending, struct t3_dma_options options) {
   const enum t3_operation operation = sending.operation;
-  if (output == NULL || !can_be_staged(output) || operation < T3_STORE || operation > T3_NOTIFY)
+  if (output == NULL || !t3_can_be_staged(output) || operation < T3_STORE || operation > T3_NOTIFY)
     return T3_INVALID_ARGUMENT;
   if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
   const enum t3_operation counted = counted_operation(operation, &options);
@@ -187,22 +182,22 @@ static enum t3_status dma_map(struct t3_context* context, const struct t3_output
 
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options) {
-  const struct sending sending = {operation, peer_output, NULL};
-  return T3_LOCKED(context, dma_map(context, output, chunk, sending, options));
+  const struct t3_sending sending = {.operation = operation, .peer_output = peer_output};
+  return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
 }
 
 enum t3_status t3_dma_map_nic(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                               uint64_t peer_output, const struct t3_nic_route* route, struct t3_dma_options options) {
   if (route == NULL || route->dma_queue >= T3_DMA_QUEUES) return T3_INVALID_ARGUMENT;
-  const struct sending sending = {T3_UPDATE, peer_output, route};
-  return T3_LOCKED(context, dma_map(context, output, chunk, sending, options));
+  const struct t3_sending sending = {.operation = T3_UPDATE, .peer_output = peer_output, .route = route};
+  return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
 }
 
 static enum t3_status dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                    uint64_t peer_output) {
-  if (output == NULL || !can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
-  stage_chunk(&r, output, chunk);
+  t3_stage_chunk(&r, output, chunk);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, peer_output);
   return t3_command(&r, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_ADD_DESTINATION << T3_DMA_COMMAND_ACTION_SHIFT,
                     T3_DMA_STATUS_OFFSET);
@@ -213,18 +208,17 @@ enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_outpu
   return T3_LOCKED(context, dma_map_also(context, output, chunk, peer_output));
 }
 
-/* Reports accesses that did not fit their maps. */
-static enum t3_status counting_status(struct t3_registers* tracker) {
+enum t3_status t3_counting_status(struct t3_registers* tracker) {
   const uint32_t status = t3_get32(tracker, T3_TRACKER_STATUS_OFFSET);
   if (tracker->status != T3_OK) return tracker->status;
   return (enum t3_status)((status & T3_TRACKER_STATUS_COUNTING_MASK) >> T3_TRACKER_STATUS_COUNTING_SHIFT);
 }
 
 static enum t3_status remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (output == NULL || !can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
   T3_TRY(t3_all_kernels_begun(context));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
-  stage_chunk(&r, output, chunk);
+  t3_stage_chunk(&r, output, chunk);
   return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
                     T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
                     T3_OUTPUT_MAP_STATUS_OFFSET);
@@ -234,8 +228,7 @@ enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_outpu
   return T3_LOCKED(context, remote_unmap(context, output, chunk));
 }
 
-/* Tiles that are complete in the Tracker are still being sent for a while. */
-static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
+enum t3_status t3_wait_idle_dma(struct t3_context* context, struct t3_registers* dma, uint64_t deadline) {
   for (;;) {
     t3_clear_dma(context, dma);
     const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
@@ -245,18 +238,18 @@ static enum t3_status wait_idle_dma(struct t3_context* context, struct t3_regist
 }
 
 static enum t3_status dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (output == NULL || !can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA);
-  T3_TRY(wait_idle_dma(context, &dma, deadline));
+  T3_TRY(t3_wait_idle_dma(context, &dma, deadline));
   T3_TRY(t3_all_kernels_begun(context)); /* here and not before: a handler may have queued one meanwhile */
-  const enum t3_status counting = counting_status(&tracker);
-  stage_chunk(&tracker, output, chunk);
+  const enum t3_status counting = t3_counting_status(&tracker);
+  t3_stage_chunk(&tracker, output, chunk);
   const enum t3_status removed = remove_staged(&tracker);
   /* The Tracker may not have the chunk any more: a timeout may have ended a call for the same chunk here. */
   if (removed != T3_OK && removed != T3_INVALID_ARGUMENT) return removed;
-  T3_TRY(wait_idle_dma(context, &dma, deadline)); /* of the last tiles before the removal, if there were any */
-  stage_chunk(&dma, output, chunk);
+  T3_TRY(t3_wait_idle_dma(context, &dma, deadline)); /* of the last tiles before the removal, if there were any */
+  t3_stage_chunk(&dma, output, chunk);
   T3_TRY(t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE << T3_DMA_COMMAND_ACTION_SHIFT,
                     T3_DMA_STATUS_OFFSET));
   return counting;
@@ -279,7 +272,7 @@ static enum t3_status empty_tables(struct t3_context* context, bool force, uint6
                     T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE_ALL << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT |
                         (uint32_t)force << T3_OUTPUT_MAP_COMMAND_FORCE_SHIFT,
                     T3_OUTPUT_MAP_STATUS_OFFSET));
-  if (!force) T3_TRY(wait_idle_dma(context, &dma, deadline));
+  if (!force) T3_TRY(t3_wait_idle_dma(context, &dma, deadline));
   return t3_command(
       &dma, T3_DMA_COMMAND_OFFSET,
       T3_DMA_COMMAND_ACTION_REMOVE_ALL << T3_DMA_COMMAND_ACTION_SHIFT | (uint32_t)force << T3_DMA_COMMAND_FORCE_SHIFT,
@@ -293,9 +286,9 @@ static enum t3_status remote_unmap_all(struct t3_context* context) {
                       map = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   if (t3_get32(&map, T3_OUTPUT_MAP_STATUS_OFFSET) & T3_OUTPUT_MAP_STATUS_BUSY_MASK) return T3_BUSY;
   T3_TRY(map.status);
-  T3_TRY(wait_idle_dma(context, &dma, deadline));
+  T3_TRY(t3_wait_idle_dma(context, &dma, deadline));
   T3_TRY(t3_all_kernels_ended(context)); /* a handler may have queued one meanwhile */
-  const enum t3_status counting = counting_status(&tracker);
+  const enum t3_status counting = t3_counting_status(&tracker);
   T3_TRY(empty_tables(context, false, deadline));
   return counting;
 }
@@ -306,7 +299,7 @@ enum t3_status t3_force_unmap_all(struct t3_context* context) {
   return T3_LOCKED(context, empty_tables(context, true, T3_FOREVER)); /* force does not wait */
 }
 
-static enum t3_status transfer_status(struct t3_registers* dma) {
+enum t3_status t3_transfer_status(struct t3_registers* dma) {
   const uint32_t status = t3_get32(dma, T3_DMA_STATUS_OFFSET);
   if (dma->status != T3_OK) return dma->status;
   return (enum t3_status)((status & T3_DMA_STATUS_TRANSFER_MASK) >> T3_DMA_STATUS_TRANSFER_SHIFT);
@@ -325,21 +318,29 @@ static void clear_dma(struct t3_context* context, struct t3_registers* dma) {
   }
 }
 
-static enum t3_status wait_dma(struct t3_context* context) {
-  const uint64_t deadline = t3_deadline(context);
+enum t3_status t3_wait_chunks(struct t3_context* context, t3_chunks_look* look, const void* chunk,
+                              uint64_t deadline_ns) {
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA), tracker = t3_own_block(context, T3_BLOCK_TRACKER);
   for (;;) {
     clear_dma(context, &dma);
     t3_clear(context, &tracker, T3_LINE_TRACKER, T3_TRACKER_INTERRUPT_OFFSET, T3_TRACKER_INTERRUPT_ERROR_MASK);
-    T3_TRY(counting_status(&tracker)); /* what does not fit its map may never be complete */
-    const uint32_t pending = t3_get32(&dma, T3_DMA_PENDING_OFFSET);
-    T3_TRY(dma.status);
-    const enum t3_status transfer = transfer_status(&dma);
-    if (pending == 0 || transfer == T3_MISMATCH) return transfer; /* such a tile is never sent */
+    T3_TRY(t3_counting_status(&tracker)); /* what does not fit its map may never be complete */
+    const enum t3_status looked = look(&dma, chunk);
+    if (looked != T3_BUSY) return looked;
     const uint32_t lines =
         UINT32_C(1) << T3_LINE_DMA | UINT32_C(1) << T3_LINE_DMA_ERROR | UINT32_C(1) << T3_LINE_TRACKER;
-    T3_TRY(t3_sleep_any(context, lines, deadline, "the chunks of dma_map"));
+    T3_TRY(t3_sleep_any(context, lines, deadline_ns, "the chunks of dma_map"));
   }
 }
 
-enum t3_status t3_wait_dma(struct t3_context* context) { return T3_LOCKED(context, wait_dma(context)); }
+static enum t3_status look_at_all(struct t3_registers* dma, const void* chunk) {
+  (void)chunk;
+  const uint32_t pending = t3_get32(dma, T3_DMA_PENDING_OFFSET);
+  T3_TRY(dma->status);
+  const enum t3_status transfer = t3_transfer_status(dma);
+  return pending == 0 || transfer == T3_MISMATCH ? transfer : T3_BUSY; /* such a tile is never sent */
+}
+
+enum t3_status t3_wait_dma(struct t3_context* context) {
+  return T3_LOCKED(context, t3_wait_chunks(context, look_at_all, NULL, t3_deadline(context)));
+}

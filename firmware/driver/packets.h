@@ -30,10 +30,15 @@ bool t3_fits(const struct t3_matrix* matrix, uint32_t rows, uint32_t columns, en
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all);
 /* Waits until `count` packets of the queue since reset have ended, with any result. */
 enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count);
+enum t3_status t3_wait_completed_until(struct t3_context* context, uint32_t queue, uint64_t count, uint64_t deadline);
+/* t3_wait_kernels of the queue in use, with a deadline. */
+enum t3_status t3_wait_kernels_until(struct t3_context* context, uint64_t deadline_ns);
 /* Waits until the queue in use has room for one more packet. A handler may take the room while this waits. */
 enum t3_status t3_wait_for_room(struct t3_context* context);
 /* Queues the packet at once, which has room. The arguments lie behind it, unless it says where else. */
 enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission);
+/* Waits for room in this queue, which is open, and queues the packet there. The queue in use stays. */
+enum t3_status t3_submit_to(struct t3_context* context, uint32_t queue, const struct t3_submission* submission);
 /* A call: waits for room and queues the packet. */
 enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission);
 

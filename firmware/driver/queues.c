@@ -25,7 +25,8 @@ enum t3_status t3_start_queue(struct t3_context* context, uint32_t queue, uint64
   return r.status;
 }
 
-static enum t3_status put_options(struct t3_context* context, uint32_t queue, const struct t3_queue_options* options) {
+enum t3_status t3_put_queue_options(struct t3_context* context, uint32_t queue,
+                                    const struct t3_queue_options* options) {
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   uint64_t any = 0;
   for (uint32_t word = 0; word < MASK_WORDS; ++word) any |= options->cu_mask[word];
@@ -55,7 +56,7 @@ static enum t3_status open_queue(struct t3_context* context, const struct t3_que
   if (number == T3_QUEUES) return T3_TABLE_FULL;
   const uint64_t base = state->rings_end - (uint64_t)number * T3_RING_BYTES;
   T3_TRY(make_room(context, number, base));
-  T3_TRY(put_options(context, number, options));
+  T3_TRY(t3_put_queue_options(context, number, options));
   T3_TRY(t3_start_queue(context, number, base));
   *queue = number;
   return T3_OK;
@@ -66,18 +67,18 @@ enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options
   return T3_LOCKED(context, open_queue(context, &options, queue));
 }
 
-static bool is_open(const struct t3_context* context, uint32_t queue) {
+bool t3_is_queue(const struct t3_context* context, uint32_t queue) {
   return queue < T3_QUEUES && const_state_of(context)->queues[queue].is_open;
 }
 
 static enum t3_status set_queue(struct t3_context* context, uint32_t queue, const struct t3_queue_options* options) {
   struct t3_state* state = state_of(context);
-  if (!is_open(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
   uint64_t completed = 0;
   T3_TRY(t3_look_at_kernels(context, queue, &completed));
   if (completed < state->queues[queue].submitted) return T3_BUSY;
   state->queues[queue].is_changed = true;
-  return put_options(context, queue, options);
+  return t3_put_queue_options(context, queue, options);
 }
 
 enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t3_queue_options options) {
@@ -85,7 +86,7 @@ enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t
 }
 
 static enum t3_status use_queue(struct t3_context* context, uint32_t queue) {
-  if (!is_open(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
   state_of(context)->queue = queue;
   return T3_OK;
 }
@@ -96,5 +97,5 @@ enum t3_status t3_use_queue(struct t3_context* context, uint32_t queue) {
 
 enum t3_status t3_close_queues(struct t3_context* context) {
   const struct t3_queue_options none = {0};
-  return state_of(context)->queues[0].is_changed ? put_options(context, 0, &none) : T3_OK;
+  return state_of(context)->queues[0].is_changed ? t3_put_queue_options(context, 0, &none) : T3_OK;
 }

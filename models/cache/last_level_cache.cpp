@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cache/cache_ranges.h"
 #include "cache/sector_mask.h"
@@ -39,6 +40,7 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   registers.on_reset([this] {
     tags_.clear();
     flushing_ = false;
+    releases_.clear();
     update_interrupt();
   });
   registers.status.on_refresh([this] { registers.status.busy.set(flushing_); });
@@ -218,6 +220,7 @@ void LastLevelCache::written_back(tlm::tlm_generic_payload& transaction) {
     data_in_flight_.erase(std::find(data_in_flight_.begin(), data_in_flight_.end(), &transaction));
   transaction.release();
   end_flush();
+  end_releases();
 }
 
 /// Reports the end of a flush when no write is on its way to memory any more.
@@ -290,10 +293,27 @@ void LastLevelCache::flush() {
     if (!tags_.occupied(slot)) continue;
     const CacheTags::Line& held = tags_.line(slot);
     last_flush_.bytes[static_cast<std::size_t>(held.producer)] += count_sectors(held.dirty) * parameters_.sector_bytes;
-    write_back(slot, now());
   }
-  tags_.clear();
+  write_back_all();
   end_flush();
+}
+
+void LastLevelCache::release(std::function<void()> done) {
+  releases_.push_back(std::move(done));
+  write_back_all();
+  end_releases();
+}
+
+void LastLevelCache::write_back_all() {
+  for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot)
+    if (tags_.occupied(slot)) write_back(slot, now());
+  tags_.clear();
+}
+
+/// What is called may begin another release.
+void LastLevelCache::end_releases() {
+  if (write_backs_in_flight_ != 0) return;
+  for (const auto& done : std::exchange(releases_, {})) done();
 }
 
 /// Reads as compute units do: the cache's bytes where it has some, then those that it is writing back, else memory's.

@@ -14,12 +14,14 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "cache/cache_tags.h"
 #include "cache/dirty_bytes.h"
 #include "cache/write_order.h"
+#include "protocol/cache_release.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
@@ -28,7 +30,7 @@
 
 namespace t3vp::cache {
 
-class LastLevelCache : public sc_core::sc_module, public Component {
+class LastLevelCache : public sc_core::sc_module, public Component, public CacheRelease {
  public:
   DataTargetSocket<LastLevelCache> compute{"compute", this, &LastLevelCache::from_compute};  ///< the compute units
   DataTargetSocket<LastLevelCache> peers{"peers", this, &LastLevelCache::from_peers, 1};     ///< the links
@@ -54,6 +56,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   const Flush& last_flush() const { return last_flush_; }
   /// Bytes of a range that were stored and have not been written back.
   std::uint64_t dirty_bytes(std::uint64_t address, const Shape& shape);
+  void release(std::function<void()> done) override;
   const char* group() const override { return "cache"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
 
@@ -140,6 +143,8 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   void drop(const Piece& piece);
   Picoseconds make_way(std::uint64_t address, const Shape& shape, Picoseconds time);
   void flush();
+  void write_back_all();
+  void end_releases();
   void end_flush();
   void update_interrupt();
 
@@ -180,6 +185,7 @@ class LastLevelCache : public sc_core::sc_module, public Component {
   EventQueue<LateFill> late_fills_{[this] { late_fill(); }};
   std::uint64_t write_backs_in_flight_ = 0;
   bool flushing_ = false;
+  std::vector<std::function<void()>> releases_;    ///< that wait for write-backs
   std::deque<const Transaction*> data_in_flight_;  ///< write-backs with data, in the order of their leaving
   Flush last_flush_;
   std::uint64_t asked_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors

@@ -176,6 +176,11 @@ bool ComputeCluster::runs_nothing_but(const KernelQueue& queue) const {
                       [&](const auto& other) { return other.get() != &queue && other->running(); });
 }
 
+/// A packet that has ended may be what packets of other queues wait for.
+void ComputeCluster::look_at_waits() {
+  for (const auto& queue : queues_) queue->look_at_others();
+}
+
 /// The producer's first stage is what the memory controller observes, whatever runs beside it.
 void ComputeCluster::tell_stage() {
   const auto any = [this](bool (KernelQueue::*is)() const) {

@@ -11,6 +11,7 @@
 #include "compute/compute_units.h"
 #include "compute/kernel_queue.h"
 #include "compute/kernel_registry.h"
+#include "protocol/cache_release.h"
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
@@ -37,6 +38,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> users{"users"};
   /// The blocks that record neighbours' stores for a later kernel.
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> arrivals{"arrivals"};
+  /// What packets with the flag release write back.
+  sc_core::sc_port<CacheRelease, 1, sc_core::SC_ZERO_OR_MORE_BOUND> cache{"cache"};
   registers::KernelQueue registers{"registers"};
 
   /// `kernels` are what packets may ask for, up to a null pointer; they outlive the cluster (kernel_registry.h).
@@ -61,6 +64,17 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::string use_of(const OutputRange& range) const override;
   /// Returns the same for all queues but this one. Reads of their kernels count only with `also_reads`.
   std::string use_beside(std::uint8_t queue, const OutputRange& range, bool also_reads) const;
+  /// Packets of a queue since the reset.
+  std::uint64_t announced(std::uint32_t queue) const { return queues_[queue]->announced(); }
+  std::uint64_t completed(std::uint32_t queue) const { return queues_[queue]->completed(); }
+  /// Packets of `queue` have waited for this packet of `other`, or for one behind it.
+  bool is_behind(std::uint32_t queue, std::uint32_t other, std::uint64_t packet) const {
+    return packet <= last_awaited(queue, other);
+  }
+  /// Number of the last packet of `other` that packets of `queue` have waited for; 0 when there is none.
+  std::uint64_t last_awaited(std::uint32_t queue, std::uint32_t other) const {
+    return queues_[queue]->last_awaited(other);
+  }
   /// A kernel that runs, or a packet behind it, may write there.
   bool may_write(std::uint64_t address) const;
   /// Sum over compute units of the time in which they computed.
@@ -97,6 +111,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   bool is_kept_for_others(const KernelQueue& queue, std::uint32_t cu) const;
   bool runs_nothing_but(const KernelQueue& queue) const;
   void note_ended(KernelHistory::Ended ended);
+  void look_at_waits();
   void tell_stage();
   void tell_withdrawn();
   void tell_output(std::uint32_t queue, const OutputRange& range);

@@ -75,16 +75,17 @@ struct NamedNumber {
 
 Refusal validate_numbers(const t3_plan& plan) {
   constexpr std::uint32_t any = ~std::uint32_t{0};
-  const NamedNumber numbers[] = {{"workgroups", plan.workgroups, 1, any},
-                                 {"workgroups_per_cu", plan.workgroups_per_cu, 1, T3_WORKGROUPS_PER_CU_MAX},
-                                 {"waves", plan.waves, 1, T3_WAVES_MAX},
-                                 {"tiles", plan.tiles, 0, T3_TILES_MAX},
-                                 {"written_count", plan.written_count, 1, T3_RANGES_MAX},
-                                 {"read_count", plan.read_count, 0, T3_RANGES_MAX},
-                                 {"sent_count", plan.sent_count, 0, T3_RANGES_MAX},
-                                 {"fetched_count", plan.fetched_count, 0, T3_RANGES_MAX},
-                                 {"shared_count", plan.shared_count, 0, T3_RANGES_MAX},
-                                 {"timeline_rows", plan.timeline_rows, 0, T3_TIMELINE_ROWS_MAX}};
+  const NamedNumber numbers[] = {
+      {"workgroups", plan.workgroups, 1, any},
+      {"workgroups_per_cu", plan.workgroups_per_cu, 1, T3_WORKGROUPS_PER_CU_MAX},
+      {"waves", plan.waves, 1, T3_WAVES_MAX},
+      {"tiles", plan.tiles, 0, T3_TILES_MAX},
+      {"written_count", plan.written_count, plan.sent_count == 0 || plan.stores_here ? 1u : 0u, T3_RANGES_MAX},
+      {"read_count", plan.read_count, 0, T3_RANGES_MAX},
+      {"sent_count", plan.sent_count, 0, T3_RANGES_MAX},
+      {"fetched_count", plan.fetched_count, 0, T3_RANGES_MAX},
+      {"shared_count", plan.shared_count, 0, T3_RANGES_MAX},
+      {"timeline_rows", plan.timeline_rows, 0, T3_TIMELINE_ROWS_MAX}};
   for (const auto& [name, value, least, most] : numbers) {
     if (value >= least && value <= most) continue;
     const std::string expected = most == any ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);
@@ -98,6 +99,7 @@ Refusal validate_numbers(const t3_plan& plan) {
 Refusal validate_plan(const t3_plan& plan, std::uint16_t gpu, std::uint64_t memory_bytes) {
   if (Refusal wrong = validate_bools("a plan", {{"together", plan.together},
                                                 {"awaits_arrivals", plan.awaits_arrivals},
+                                                {"awaits_chunks", plan.awaits_chunks},
                                                 {"stores_here", plan.stores_here},
                                                 {"doorbells", plan.doorbells}}))
     return wrong;

@@ -94,7 +94,7 @@ void KernelQueue::delivered(const Event& event) {
   else if (!transaction.extension().taken || is_for_all_memories(transaction))
     answered(transaction);
   else if (--unacknowledged_ == 0 && all_finished())
-    complete(failure_);
+    end_kernel();
   transaction.release();
 }
 
@@ -152,7 +152,7 @@ void KernelQueue::finished(Slot slot) {
   slots_.give_back(slot);
   cluster_.tell_stage();
   cluster_.fill(cu);
-  if (all_finished() && unacknowledged_ == 0) complete(failure_);
+  if (all_finished() && unacknowledged_ == 0) end_kernel();
 }
 
 /// After an error no further workgroups start.

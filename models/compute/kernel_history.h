@@ -19,6 +19,7 @@ class KernelHistory {
     std::string kernel;
     std::vector<OutputRange> writes, reads;
     Picoseconds end;
+    std::uint64_t packet;  ///< number of its packet in the queue, from 1
   };
 
   /// A kernel that has ended wrote this range.

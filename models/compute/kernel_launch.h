@@ -39,6 +39,14 @@ class KernelLaunch {
   /// No kernel runs any more.
   void clear() { ranges_ = {}; }
 
+  /// The packet has no kernel: it waits for another queue's packet.
+  bool is_wait() const { return (packet_.flags & T3_KERNEL_PACKET_FLAGS_WAIT) != 0; }
+  /// The cache is written back before the packet ends.
+  bool releases() const { return (packet_.flags & T3_KERNEL_PACKET_FLAGS_RELEASE) != 0; }
+  /// Of a packet that waits: the queue and the number of the packet that it waits for.
+  std::uint32_t awaited_queue() const { return packet_.workgroups; }
+  std::uint64_t awaited_packet() const { return packet_.arguments; }
+
   std::uint64_t packet_address() const { return packet_address_; }
   std::uint64_t arguments() const { return packet_.arguments; }
   std::uint32_t argument_bytes() const { return packet_.argument_bytes; }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compute/compute_cluster.h"
 #include "protocol/address_map.h"
 #include "registers/signals.h"
@@ -69,9 +71,26 @@ void KernelQueue::refuse(const Refusal& found) {
 
 void KernelQueue::take_packet(const unsigned char* entry) {
   if (const Refusal found = launch_.take_packet(entry)) return refuse(found);
+  if (launch_.is_wait()) return wait_for_other();
   if (launch_.come_with_packet()) return take_arguments(launch_.arguments_in(entry));
   fetching_arguments_ = true;
   read(launch_.arguments(), launch_.argument_bytes());
+}
+
+void KernelQueue::wait_for_other() {
+  if (ring_.is_aborted()) return complete(Status::aborted);
+  waiting_ = true;
+  look_at_others();
+}
+
+/// What the other queue is behind, this one is behind as well.
+void KernelQueue::look_at_others() {
+  const std::uint32_t other = launch_.awaited_queue();
+  if (!waiting_ || cluster_.completed(other) < launch_.awaited_packet()) return;
+  behind_[other] = std::max(behind_[other], launch_.awaited_packet());
+  for (std::uint32_t queue = 0; queue < behind_.size(); ++queue)
+    behind_[queue] = std::max(behind_[queue], cluster_.last_awaited(other, queue));
+  complete(Status::ok);
 }
 
 void KernelQueue::take_arguments(const unsigned char* bytes) {
@@ -80,7 +99,8 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   slots_.begin(kernel_->plan());
   running_ = true;
   registers().status[number_].running.set(1);
-  tell_output(launch_.ranges().writes.front());
+  const std::vector<OutputRange>& writes = launch_.ranges().writes;  // none of a kernel that only sends
+  tell_output(writes.empty() ? OutputRange{} : writes.front());
   cluster_.events_.push(launch_.time(), {Step::launch, number_, dispatcher, 0, nullptr, generation_});
 }
 
@@ -89,13 +109,14 @@ void KernelQueue::reset() {
   ++generation_;
   ring_.reset();
   in_flight_ = unacknowledged_ = 0;
+  behind_ = {};
   clear_kernel();
 }
 
 /// No kernel is in progress any more.
 void KernelQueue::clear_kernel() {
   slots_.clear();
-  busy_ = running_ = launched_ = stopping_ = fetching_arguments_ = false;
+  busy_ = running_ = launched_ = waiting_ = releasing_ = stopping_ = fetching_arguments_ = false;
   failure_ = Status::ok;
   registers().status[number_].running.set(0);
   tell_output({});
@@ -107,7 +128,18 @@ void KernelQueue::clear_kernel() {
 void KernelQueue::abort() {
   if (registers().command[number_].action() != registers::KernelQueue::Command::Action::abort) return;
   ring_.abort();
+  if (waiting_) return complete(Status::aborted);
   if (running_ && !stopping_) stop();
+}
+
+/// All of the kernel's accesses have been answered.
+void KernelQueue::end_kernel() {
+  if (releasing_) return;
+  if (!launch_.releases() || cluster_.cache.size() == 0) return complete(failure_);
+  releasing_ = true;
+  cluster_.cache->release([this, generation = generation_] {
+    if (releasing_ && generation == generation_) complete(failure_);
+  });
 }
 
 /// The kernel issues nothing more and ends when its accesses have been answered.
@@ -138,7 +170,8 @@ void KernelQueue::end_aborted() {
 void KernelQueue::complete(Status status, bool refused) {
   const KernelRanges& ranges = launch_.ranges();
   if (running_ && kernel_->plan().stores_here) cluster_.history_.note_written(output_, kernel_->name());
-  if (running_) cluster_.note_ended({number_, kernel_->name(), ranges.writes, ranges.reads, now()});
+  if (running_)
+    cluster_.note_ended({number_, kernel_->name(), ranges.writes, ranges.reads, now(), ring_.completed() + 1});
   clear_kernel();
   registers().status[number_].busy.set(0);
   ring_.complete();
@@ -146,6 +179,7 @@ void KernelQueue::complete(Status status, bool refused) {
   cluster_.update_interrupt();
   send_completion_signal();
   fetch();
+  cluster_.look_at_waits();
   cluster_.fill();
 }
 
@@ -204,6 +238,9 @@ std::string KernelQueue::contents() const {
 std::string KernelQueue::diagnosis() const {
   const std::string kernel = fmt::format("GPU {} compute units: queue {}: kernel {} of {}", gpu(), number_,
                                          ring_.completed() + 1, ring_.announced());
+  if (waiting_)
+    return fmt::format("{} waits for kernel {} of queue {}", kernel, launch_.awaited_packet(), launch_.awaited_queue());
+  if (releasing_) return fmt::format("{} has finished and waits for the write-backs of the cache", kernel);
   if (stopping_) return fmt::format("{} is aborted and waits for the answers to {} accesses", kernel, in_flight_);
   const char* const room = launched_ && slots_.started() == 0 ? ", there is no room for them beside other kernels" : "";
   const std::uint32_t polling = this->polling();

@@ -5,6 +5,7 @@
 // the kernel that runs, and what that has in flight.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -62,6 +63,11 @@ class KernelQueue final : public KernelHost {
   // The queue's state, for other blocks.
   bool busy() const { return busy_; }
   std::uint64_t completed() const { return ring_.completed(); }
+  std::uint64_t announced() const { return ring_.announced(); }
+  /// Number of the last packet of another queue that its packets have waited for; 0 when there is none.
+  std::uint64_t last_awaited(std::uint32_t queue) const { return behind_[queue]; }
+  /// A packet of another queue has ended, for which its packet may wait.
+  void look_at_others();
   /// Returns the time at which the oldest packet that has not ended was announced; never when there is none.
   Picoseconds oldest_announced() const { return ring_.oldest_announced(); }
   bool running() const { return running_; }
@@ -110,6 +116,7 @@ class KernelQueue final : public KernelHost {
   void read(std::uint64_t address, std::uint32_t bytes);
   void fetched(Transaction& transaction);
   void take_packet(const unsigned char* entry);
+  void wait_for_other();
   void take_arguments(const unsigned char* bytes);
   void refuse(const Refusal& found);
   void arrived(const Event& event);
@@ -118,6 +125,7 @@ class KernelQueue final : public KernelHost {
   void note_failure(Transaction& transaction);
   bool is_refused_read(const tlm::tlm_generic_payload& transaction) const;
   bool all_finished() const;
+  void end_kernel();
   void stop();
   void withdraw(bool withdraws);
   void end_aborted();
@@ -138,6 +146,8 @@ class KernelQueue final : public KernelHost {
   bool fetching_arguments_ = false;   ///< the packet's arguments are on their way
   bool running_ = false;              ///< the packet's kernel has been made
   bool launched_ = false;             ///< and its launch latency is over
+  bool waiting_ = false;              ///< the packet has no kernel and waits for another queue's
+  bool releasing_ = false;            ///< the kernel has finished and the cache is written back
   bool stopping_ = false;             ///< it is aborted and has accesses in flight
   bool withdraws_ = false;            ///< it waits for no signal any more
   Status failure_ = Status::ok;       ///< of the kernel's first access that failed
@@ -145,6 +155,8 @@ class KernelQueue final : public KernelHost {
   std::uint64_t unacknowledged_ = 0;  ///< stores that are taken and have no response
   /// Changes with a reset and after an abort: what comes for an earlier one is dropped.
   std::uint32_t generation_ = no_generation + 1;
+  /// Of each queue: the last packet that packets of this queue have waited for since the reset, directly or by others.
+  std::array<std::uint64_t, registers::KernelQueue::base_count> behind_{};
   OutputRange output_;  ///< of the kernel that runs
 };
 

@@ -14,7 +14,9 @@
 
 namespace t3vp::compute {
 namespace {
-constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER;
+constexpr std::uint32_t argument_alignment = 32, known_flags = T3_KERNEL_PACKET_FLAGS_BARRIER |
+                                                               T3_KERNEL_PACKET_FLAGS_WAIT |
+                                                               T3_KERNEL_PACKET_FLAGS_RELEASE;
 
 /// Returns whether a kernel's check may return this code. The other codes are those of waits, contexts and kernels that
 /// have run.
@@ -28,24 +30,49 @@ bool is_refusal(std::uint32_t code) {
 }  // namespace
 
 Refusal LaunchChecks::header(const t3_kernel_packet& packet, std::uint64_t address) const {
+  const bool waits = (packet.flags & T3_KERNEL_PACKET_FLAGS_WAIT) != 0;
   const t3_kernel* const kernel = context_.kernels.find(packet.kernel);
-  if (kernel == nullptr)
+  if (kernel == nullptr && !waits)
     return refused(Status::bad_packet, "kernel {:#010x}: one of {} expected", packet.kernel, context_.kernels.text());
   if ((packet.flags & ~known_flags) != 0)
     return refused(Status::bad_packet, "flags {:#x}: {:#x} mean nothing, 0 expected", packet.flags,
                    packet.flags & ~known_flags);
-  const bool is_counter =
-      packet.completion_signal < registers::Signals::value_count && packet.completion_signal != T3_SIGNAL_BARRIER;
-  if (!is_counter && packet.completion_signal != T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE)
-    return refused(Status::bad_packet,
-                   "completion_signal {}: a counter below {} that is not the barrier's, {}, or {:#x} for none, "
-                   "expected",
-                   packet.completion_signal, registers::Signals::value_count, T3_SIGNAL_BARRIER,
-                   T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
+  if (const Refusal wrong = counter(packet)) return wrong;
+  if (waits) return wait(packet);
   if (packet.argument_bytes != kernel->arguments.bytes)
     return refused(Status::bad_packet, "argument_bytes {}: the {} of kernel {} expected", packet.argument_bytes,
                    kernel->arguments.bytes, kernel->name);
   return place_of_arguments(packet, address);
+}
+
+Refusal LaunchChecks::counter(const t3_kernel_packet& packet) const {
+  const bool is_counter =
+      packet.completion_signal < registers::Signals::value_count && packet.completion_signal != T3_SIGNAL_BARRIER;
+  if (is_counter || packet.completion_signal == T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE) return {};
+  return refused(Status::bad_packet,
+                 "completion_signal {}: a counter below {} that is not the barrier's, {}, or {:#x} for none, expected",
+                 packet.completion_signal, registers::Signals::value_count, T3_SIGNAL_BARRIER,
+                 T3_KERNEL_PACKET_COMPLETION_SIGNAL_NONE);
+}
+
+/// A packet that waits for what has been announced before it: no two queues wait for each other.
+Refusal LaunchChecks::wait(const t3_kernel_packet& packet) const {
+  if (packet.kernel != 0 || packet.argument_bytes != 0)
+    return refused(Status::bad_packet, "kernel {:#010x}, argument_bytes {} of a packet that waits: 0 of both expected",
+                   packet.kernel, packet.argument_bytes);
+  if ((packet.flags & T3_KERNEL_PACKET_FLAGS_RELEASE) != 0)
+    return refused(Status::bad_packet,
+                   "flags {:#x}: release of a packet that waits, which has no kernel: none expected", packet.flags);
+  if (packet.workgroups >= registers::KernelQueue::base_count || packet.workgroups == queue_)
+    return refused(Status::bad_packet, "a packet of queue {} waits for queue {}: another one below {} expected", queue_,
+                   packet.workgroups, registers::KernelQueue::base_count);
+  const std::uint64_t announced = context_.cluster.announced(packet.workgroups);
+  if (packet.arguments > announced)
+    return refused(Status::bad_packet,
+                   "a packet waits for packet {} of queue {}: one that has been announced, 1 to {}, "
+                   "expected",
+                   packet.arguments, packet.workgroups, announced);
+  return {};
 }
 
 Refusal LaunchChecks::place_of_arguments(const t3_kernel_packet& packet, std::uint64_t packet_address) const {
@@ -106,15 +133,15 @@ Refusal LaunchChecks::launch(const t3_kernel& kernel, const t3_device& device, c
 }
 
 Refusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& plan) const {
-  Refusal found = use(ranges);
-  if (!found) found = order(ranges);
+  Refusal found = use(ranges, plan);
+  if (!found) found = order(ranges, plan);
   if (!found) found = maps(ranges, plan);
-  if (!found) found = reads(ranges);
+  if (!found && !plan.awaits_chunks) found = reads(ranges);
   return !found && !plan.awaits_arrivals ? arrivals(ranges) : found;
 }
 
 /// Refuses a launch when another user accesses what the kernel reads or writes.
-Refusal LaunchChecks::use(const KernelRanges& ranges) const {
+Refusal LaunchChecks::use(const KernelRanges& ranges, const t3_plan& plan) const {
   const OutputRange ring = ring_.range();
   for (const auto& [all, does] : {std::pair{&ranges.writes, "writes"}, std::pair{&ranges.reads, "reads"}})
     for (const OutputRange& range : *all) {
@@ -127,7 +154,8 @@ Refusal LaunchChecks::use(const KernelRanges& ranges) const {
       std::string found;
       for (int i = 0; i < users.size() && found.empty(); ++i) found = users[i]->use_of(range);
       for (int i = 0; i < holders.size() && found.empty(); ++i) found = holders[i]->kept_in(range);
-      if (found.empty()) found = context_.cluster.use_beside(queue_, range, all == &ranges.writes);
+      const bool awaits = plan.awaits_chunks && all == &ranges.reads;
+      if (found.empty() && !awaits) found = context_.cluster.use_beside(queue_, range, all == &ranges.writes);
       if (!found.empty())
         return {Status::busy, fmt::format("{}: {}, and no kernel runs there before that has ended", kernel, found)};
     }
@@ -135,7 +163,7 @@ Refusal LaunchChecks::use(const KernelRanges& ranges) const {
 }
 
 /// Another queue's kernel that has run before this packet only by chance might as well have come after it.
-Refusal LaunchChecks::order(const KernelRanges& ranges) const {
+Refusal LaunchChecks::order(const KernelRanges& ranges, const t3_plan& plan) const {
   const Picoseconds announced = ring_.oldest_announced();
   const auto shared = [](const std::vector<OutputRange>& some, const std::vector<OutputRange>& others) {
     return std::find_if(some.begin(), some.end(), [&others](const OutputRange& range) {
@@ -153,11 +181,12 @@ Refusal LaunchChecks::order(const KernelRanges& ranges) const {
   };
   for (const KernelHistory::Ended& ended : context_.history.ended()) {
     if (ended.queue == queue_ || ended.end <= announced) continue;
+    if (context_.cluster.is_behind(queue_, ended.queue, ended.packet)) continue;
     if (const auto range = shared(ranges.writes, ended.writes); range != ranges.writes.end())
       return text(*range, "writes", ended, "wrote");
     if (const auto range = shared(ranges.writes, ended.reads); range != ranges.writes.end())
       return text(*range, "writes", ended, "read");
-    if (const auto range = shared(ranges.reads, ended.writes); range != ranges.reads.end())
+    if (const auto range = shared(ranges.reads, ended.writes); range != ranges.reads.end() && !plan.awaits_chunks)
       return text(*range, "reads", ended, "wrote");
   }
   return {};

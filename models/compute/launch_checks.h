@@ -50,9 +50,11 @@ class LaunchChecks {
   Refusal ranges(const KernelRanges& ranges, const t3_plan& plan) const;
 
  private:
+  Refusal counter(const t3_kernel_packet& packet) const;
+  Refusal wait(const t3_kernel_packet& packet) const;
   Refusal place_of_arguments(const t3_kernel_packet& packet, std::uint64_t address) const;
-  Refusal use(const KernelRanges& ranges) const;
-  Refusal order(const KernelRanges& ranges) const;
+  Refusal use(const KernelRanges& ranges, const t3_plan& plan) const;
+  Refusal order(const KernelRanges& ranges, const t3_plan& plan) const;
   Refusal maps(const KernelRanges& ranges, const t3_plan& plan) const;
   Refusal reads(const KernelRanges& ranges) const;
   Refusal arrivals(const KernelRanges& ranges) const;

@@ -6,12 +6,20 @@
 
 #include "protocol/access_description.h"
 #include "protocol/gpu_name.h"
+#include "registers/signals.h"
+#include "t3/address.h"
 
 namespace t3vp::dma {
 
 CommandTable::CommandTable(registers::Dma& registers, DmaStatus& status, DataInitiatorBase& memory,
-                           DataInitiatorBase& remote, std::uint16_t gpu, std::uint32_t capacity)
-    : registers_(registers), status_(status), memory_(memory), remote_(remote), gpu_(gpu), capacity_(capacity) {}
+                           DataInitiatorBase& remote, Counters& counters, std::uint16_t gpu, std::uint32_t capacity)
+    : registers_(registers),
+      status_(status),
+      memory_(memory),
+      remote_(remote),
+      counters_(counters),
+      gpu_(gpu),
+      capacity_(capacity) {}
 
 void CommandTable::clear() {
   commands_.clear();
@@ -82,6 +90,7 @@ Command CommandTable::staged() const {
   command.queue = static_cast<std::size_t>(registers_.way.queue());
   command.local_key = static_cast<std::uint32_t>(registers_.local_key.value());
   command.remote_key = static_cast<std::uint32_t>(registers_.remote_key.value());
+  command.signal = static_cast<std::uint32_t>(registers_.signal.value());
   if (command.kind != Command::Kind::notify) command.destinations = {registers_.destination_base.value()};
   return command;
 }
@@ -97,6 +106,12 @@ bool CommandTable::takes(const Command& command, registers::Dma::Command::Operat
     return refuse(Status::invalid_argument, range.base, "operation none: store, update or notify expected");
   if (const ChunkCheck found = check(range, gpu_, memory_); found.status != Status::ok)
     return refuse(found.status, range.base, found.text);
+  if (command.signal != Command::no_signal &&
+      (command.signal == T3_SIGNAL_BARRIER || command.signal >= registers::Signals::value_count))
+    return refuse(
+        Status::invalid_argument, range.base,
+        fmt::format("signal {}: a counter below {} that is not the barrier's, {}, or {:#x} for none, expected",
+                    command.signal, registers::Signals::value_count, T3_SIGNAL_BARRIER, Command::no_signal));
   if (command.block_tiles == 0 || command.block_tiles > range.grid.wavefronts ||
       range.grid.wavefronts % command.block_tiles != 0)
     return refuse(Status::invalid_argument, range.base,
@@ -216,7 +231,21 @@ Command* CommandTable::find_triggered(const tlm::tlm_generic_payload& message, s
 void CommandTable::arrived(Command& command, std::size_t arrivals) {
   command.last_done = now();
   command.done += arrivals;
-  if (command.is_complete()) status_.command_is_complete();
+  if (!command.is_complete()) return;
+  if (command.signal != Command::no_signal && counters_.size() != 0) counters_->count(command.signal);
+  status_.command_is_complete();
+}
+
+/// The code of a fill that has failed stays in the status.
+void CommandTable::look() const {
+  const StagedChunk staged = staged_chunk(registers_);
+  const auto found =
+      std::find_if(commands_.begin(), commands_.end(), [&](const Command& command) { return command.is_of(staged); });
+  const bool is_mapped = found != commands_.end();
+  registers_.chunk_done.set(is_mapped ? found->done : 0);
+  registers_.chunk_tiles.set(is_mapped ? found->arrivals() : 0);
+  if (!is_mapped)
+    registers_.report(Status::invalid_argument, staged.base, fmt::format("{} are not mapped", staged.text()));
 }
 
 bool CommandTable::sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const {

@@ -11,23 +11,26 @@
 #include "dma/dma_status.h"
 #include "protocol/data_sockets.h"
 #include "protocol/former_maps.h"
+#include "protocol/signal_counters.h"
 
 namespace t3vp::dma {
 
 class CommandTable {
  public:
+  using Counters = sc_core::sc_port<SignalCounters, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   /// Returns the error of the command's NIC queue; status ok when there is none.
   using QueueCheck = std::function<ChunkCheck(const Command&)>;
 
-  /// `memory` leads to the memory of GPU `gpu`, `remote` to its peers.
+  /// `memory` leads to the memory of GPU `gpu`, `remote` to its peers, `counters` to its signals.
   CommandTable(registers::Dma& registers, DmaStatus& status, DataInitiatorBase& memory, DataInitiatorBase& remote,
-               std::uint16_t gpu, std::uint32_t capacity);
+               Counters& counters, std::uint16_t gpu, std::uint32_t capacity);
 
   void check_queues_by(QueueCheck check) { check_queue_ = std::move(check); }
 
   // Software's commands, with what the registers have staged. Each ends in the status.
   void add();
   void add_destination();
+  void look() const;
   /// One command, or all. False when nothing was removed.
   bool remove(bool all, bool force, bool fill_runs);
   void clear();
@@ -60,6 +63,7 @@ class CommandTable {
   DmaStatus& status_;
   DataInitiatorBase& memory_;
   DataInitiatorBase& remote_;
+  Counters& counters_;
   std::uint16_t gpu_;
   std::uint32_t capacity_;
   QueueCheck check_queue_;

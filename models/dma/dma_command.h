@@ -16,6 +16,7 @@ struct Job {
 };
 
 struct Command {
+  static constexpr std::uint32_t no_signal = 0xFFFFFFFF;
   enum class Kind : std::uint8_t { store, update, notify };
 
   StagedChunk range;
@@ -25,6 +26,7 @@ struct Command {
   bool by_queue = false;                                                       ///< of the NIC; else by the links
   std::size_t queue = 0;
   std::uint32_t local_key = 0, remote_key = 0;
+  std::uint32_t signal = no_signal;  ///< counter that grows when the command is complete
   std::uint32_t block_tiles = 1;
   std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
   std::uint64_t done = 0;           ///< arrivals of them acknowledged by a peer, or final for notify

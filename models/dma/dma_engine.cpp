@@ -13,7 +13,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
     : sc_module(checked(name, parameters)),
       parameters_(parameters),
       status_(registers, [this] { update_interrupt(); }),
-      table_(registers, status_, memory, remote, gpu, parameters.commands),
+      table_(registers, status_, memory, remote, counters, gpu, parameters.commands),
       links_(table_, accesses_, status_, {memory, remote}, parameters, functional, gpu),
       queues_(registers, table_, accesses_, status_, {memory, nic}, parameters, gpu),
       fill_(registers, status_, accesses_, memory, users, parameters, functional, gpu) {
@@ -72,6 +72,9 @@ void DmaEngine::command() {
       break;
     case Action::add_destination:
       table_.add_destination();
+      break;
+    case Action::look:
+      table_.look();
       break;
     case Action::fill:
       fill_.begin();

@@ -31,6 +31,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
       "error_interrupt"};
   /// Whose writes a fill might undo.
   MemoryFill::Users users{"users"};
+  CommandTable::Counters counters{"counters"};  ///< of this GPU's signals
   registers::Dma registers{"registers"};
 
   DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional, std::uint16_t gpu,

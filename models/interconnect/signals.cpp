@@ -118,7 +118,7 @@ void Signals::step() {
 }
 
 void Signals::deliver(tlm::tlm_generic_payload& transaction, const char* who) {
-  count(transaction);
+  count_store(transaction);
   if (registers.is_observed()) tell(transaction, who);
 }
 
@@ -135,7 +135,7 @@ void Signals::tell(tlm::tlm_generic_payload& transaction, const char* who) const
   registers.tell_write(told);
 }
 
-void Signals::count(tlm::tlm_generic_payload& transaction) {
+void Signals::count_store(tlm::tlm_generic_payload& transaction) {
   const std::size_t index =
       index_of(offset_in_block(transaction.get_address()), registers::Signals::add_offset, registers.add.size());
   const bool counts = index < registers.add.size() && extension_of(transaction).operation == Operation::store &&
@@ -160,6 +160,11 @@ void Signals::count(tlm::tlm_generic_payload& transaction) {
     note_other_change(index);
   add(index, value);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void Signals::count(std::uint32_t counter) {
+  note_other_change(counter);
+  add(counter, 1);
 }
 
 bool Signals::is_of_its_first_life(const RingSignal& signal) const {

@@ -11,11 +11,12 @@
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/ring_signal.h"
+#include "protocol/signal_counters.h"
 #include "registers/signals.h"
 
 namespace t3vp::interconnect {
 
-class Signals : public sc_core::sc_module, public Component, public MemoryUser {
+class Signals : public sc_core::sc_module, public Component, public MemoryUser, public SignalCounters {
  public:
   /// Waits of workgroups, and stores to add[i] when a packet has ended.
   DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
@@ -32,6 +33,8 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   std::vector<std::string> untaken() const;
   /// The use of a range by neighbours' ring kernels that have stored there and whose signals no kernel has awaited.
   std::string use_of(const OutputRange& range) const override;
+  /// The DMA engine has completed a chunk.
+  void count(std::uint32_t counter) override;
   const char* group() const override { return "signals"; }
 
  private:
@@ -43,7 +46,7 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser {
   void compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void deliver(tlm::tlm_generic_payload& transaction, const char* who);
-  void count(tlm::tlm_generic_payload& transaction);
+  void count_store(tlm::tlm_generic_payload& transaction);
   void tell(tlm::tlm_generic_payload& transaction, const char* who) const;
   void add(std::size_t index, std::uint64_t value);
   void changed(std::size_t index);

@@ -182,9 +182,11 @@ void Gpu::bind_lines() {
   compute.map_holders.bind(memory.tracker);
   compute.users.bind(dma);
   compute.arrivals.bind(signals);
+  compute.cache.bind(cache);
   dma.users.bind(memory.tracker);
   dma.users.bind(compute);
   dma.users.bind(signals);
+  dma.counters.bind(signals);
   memory.users.bind(compute);
   memory.users.bind(signals);
 }

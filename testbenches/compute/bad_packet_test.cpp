@@ -24,7 +24,7 @@ std::vector<Mistake<Packet>> mistakes_of_headers() {
   return {wrong("kernel 0x00000000: one of", &H::kernel, 0),
           wrong("kernel 0x00000006: one of", &H::kernel, 6),
           wrong("(gemm), ", &H::kernel, t3_kernel_handle("Gemm")),
-          wrong("flags 0x2: 0x2 mean nothing", &H::flags, 2),
+          wrong("flags 0x8: 0x8 mean nothing", &H::flags, 8),
           wrong("flags 0x80000001: 0x80000000 mean nothing", &H::flags, 0x80000001),
           wrong("completion_signal 0: a counter below 512 that is not the barrier's, 0, or", &H::completion_signal, 0),
           wrong("completion_signal 512", &H::completion_signal, 512),

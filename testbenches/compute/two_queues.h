@@ -10,7 +10,8 @@ namespace t3vp::compute {
 
 struct TwoQueues {
   using Queue = registers::KernelQueue;
-  static constexpr std::uint32_t entries = ClusterUnderTest::queue_entries, words = Queue::cu_mask_count / 4;
+  static constexpr std::uint32_t entries = ClusterUnderTest::queue_entries,
+                                 words = Queue::cu_mask_count / Queue::base_count;
   static constexpr std::uint64_t second_base = 0x1F0000;
 
   ClusterBench bench;

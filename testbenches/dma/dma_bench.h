@@ -14,6 +14,13 @@
 
 namespace t3vp::dma {
 
+/// The counters that completed chunks have added to, in their order.
+struct CountedSignals : sc_core::sc_module, SignalCounters {
+  std::vector<std::uint32_t> counted;
+  explicit CountedSignals(const sc_core::sc_module_name& name) : sc_module(name) {}
+  void count(std::uint32_t counter) override { counted.push_back(counter); }
+};
+
 inline constexpr std::uint16_t bench_gpu = 2, peer_gpu = 1, lost_gpu = 3;
 
 struct DmaBench {
@@ -23,6 +30,7 @@ struct DmaBench {
   DataTarget memory{"memory"}, link{"link"}, nic{"nic"};
   sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS> interrupt{"interrupt"};
   OtherUser user;
+  CountedSignals counters{"counters"};
   NamedRegisters registers;
   CheckedSockets checks;
 
@@ -37,6 +45,7 @@ struct DmaBench {
     checks.join(engine.nic, nic.socket);
     engine.interrupt.bind(interrupt);
     engine.users.bind(user);
+    engine.counters.bind(counters);
     memory.latency = 300'000;
     memory.serve = [](tlm::tlm_generic_payload& transaction) { return serve(transaction); };
     link.reaches = [](std::uint64_t address) { return address_map::gpu_of(address) != lost_gpu; };

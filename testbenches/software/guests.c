@@ -311,17 +311,33 @@ static enum t3_status large(const struct t3_hal* hal, const struct t3_run* run) 
 /* The platform's own program, called by another one. */
 static enum t3_status wrapped(const struct t3_hal* hal, const struct t3_run* run) { return t3_run_fused(hal, run); }
 
-static const struct t3_named_program programs[] = {
-    {"phases", phases},       {"mislabelled", mislabelled}, {"alone", alone},
-    {"failing", failing},     {"asking", asking},           {"published", published},
-    {"twice", twice},         {"misfit", misfit},           {"large", large},
-    {"wrapped", wrapped},     {"shared", shared_units},     {"badly_worded", badly_worded},
-    {"naming", naming},       {"posting", posting},         {"unended", unended},
-    {"rewritten", rewritten}, {"no_numbers", no_numbers},   {"careless", careless},
-    {"impatient", impatient}, {"unbalanced", unbalanced},   {NULL, NULL}};
+static const struct t3_named_program programs[] = {{"phases", phases},
+                                                   {"mislabelled", mislabelled},
+                                                   {"alone", alone},
+                                                   {"failing", failing},
+                                                   {"asking", asking},
+                                                   {"published", published},
+                                                   {"twice", twice},
+                                                   {"misfit", misfit},
+                                                   {"large", large},
+                                                   {"wrapped", wrapped},
+                                                   {"shared", shared_units},
+                                                   {"badly_worded", badly_worded},
+                                                   {"naming", naming},
+                                                   {"posting", posting},
+                                                   {"unended", unended},
+                                                   {"rewritten", rewritten},
+                                                   {"no_numbers", no_numbers},
+                                                   {"careless", careless},
+                                                   {"impatient", impatient},
+                                                   {"unbalanced", unbalanced},
+                                                   {"overlapping", overlapping},
+                                                   {"consuming", consuming},
+                                                   {"streams_misused", streams_misused},
+                                                   {NULL, NULL}};
 
-static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel, &naming_kernel, &posting_kernel,
-                                                  NULL};
+static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel,  &naming_kernel,
+                                                  &posting_kernel,  &consuming_kernel, NULL};
 
 const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
                                            .layout = T3_EXPORTS_LAYOUT,

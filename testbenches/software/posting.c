@@ -7,7 +7,7 @@
 #include "t3/shmem.h"
 #include "t3/shmem_device.h"
 
-enum { FLAG_BYTES = 64, BYTES_MAX = 4096 };
+enum { FLAG_BYTES = 64, BYTES_MAX = 2048 };
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_posting_arguments* p = launch->arguments;

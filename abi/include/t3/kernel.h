@@ -45,7 +45,8 @@ struct t3_plan {
   uint32_t local_bytes;       /* of a workgroup */
   bool together;              /* workgroups wait for each other in both directions: all of them have to fit at once */
   /* Memory of this GPU. What others use is refused by it; loads stay within both, stores within the first. */
-  struct t3_range written[T3_RANGES_MAX]; /* by the kernel or its neighbours, the output first */
+  struct t3_range
+      written[T3_RANGES_MAX]; /* by the kernel or its neighbours, the output first; none where it only sends */
   uint32_t written_count;
   struct t3_range read[T3_RANGES_MAX]; /* and not written */
   uint32_t read_count;
@@ -64,6 +65,9 @@ struct t3_plan {
   /* The kernel awaits, or adds to, what neighbours have stored in `written` and signalled (t3_counter.stored) before it
    * begins. Otherwise it is refused when such a signal has not been taken (T3_BUSY). */
   bool awaits_arrivals;
+  /* The kernel waits for signals of chunks (t3_dma_map_signal) before it loads what maps of `read` still count. It is
+   * not refused while chunks of `read` are incomplete, or while another queue's kernel writes there. */
+  bool awaits_chunks;
   bool stores_here; /* the kernel stores there itself, and not its neighbours alone */
   /* T3_TILES_NAMED is held: all stores and updates to this GPU's memory name a tile, and stores bypass the cache. */
   enum t3_tiles_named tiles_named;

@@ -148,7 +148,7 @@ struct t3_context;
 typedef void t3_handler(struct t3_context* context, const struct t3_interrupt* interrupt, void* argument);
 
 /* Queues of kernels of a GPU. */
-enum { T3_QUEUES = 4 };
+enum { T3_QUEUES = 16 };
 
 /* Scheduling options of a queue of kernels against the other queues. */
 struct t3_queue_options {
@@ -161,7 +161,7 @@ enum { T3_ALLOCATIONS_MAX = 256 };
 /* Queue pairs of a NIC. */
 enum { T3_NIC_PAIRS = 64 };
 
-enum { T3_CONTEXT_WORDS = 832 };
+enum { T3_CONTEXT_WORDS = 1024 };
 
 /* A driver's state, in memory that the caller gives: a static variable, a stack, the heap. t3_init fills it, and what
  * it holds is the driver's own. */

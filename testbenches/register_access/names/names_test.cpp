@@ -145,7 +145,7 @@ TEST_CASE("names are completed part by part") {
   CHECK(completions_of("gpu0.kernel_queue.status[1]", 2) ==
         Names{"gpu0.kernel_queue.status[1]", "gpu0.kernel_queue.status[1].busy", "gpu0.kernel_queue.status[1].running",
               "gpu0.kernel_queue.status[1].error"});
-  CHECK(completions_of("gpu0.kernel_queue.status[4]", 2).empty());
+  CHECK(completions_of("gpu0.kernel_queue.status[16]", 2).empty());
   CHECK(completions_of("gpu0.nothing.x", 2).empty());
 }
 
