@@ -124,7 +124,8 @@ TEST_CASE("values read as their fields' names and are written by them") {
   CHECK(value_of(command, "0xFFFFFFFF") == 0xFFFFFFFF);
   CHECK(value_of(find_register("gpu0.dma.fill_base"), "0xFFFFFFFFFFFFFFFF") == ~std::uint64_t{0});
   CHECK(value_error("gpu0.dma.command.action", "8") ==
-        "found 8, expected one of none (0), add (1), remove_all (2), fill (3), remove (4), add_destination (5), or a "
+        "found 8, expected one of none (0), add (1), remove_all (2), fill (3), remove (4), add_destination (5), look "
+        "(6), or a "
         "number up to 7");
   CHECK(value_error("gpu0.dma.command.force", "2") == "found 2, expected a number up to 1");
   CHECK(value_error("gpu0.dma.rows", "0x100000000") == "found 0x100000000, expected a number up to 0xffffffff");
