@@ -117,6 +117,10 @@ struct t3_hal {
   enum t3_status (*argument_bool)(void* platform, const char* name, bool* value);
   enum t3_status (*argument_text)(void* platform, const char* name, const char** value);
   void (*log)(void* platform, const char* text);
+
+  /* May be NULL. A call of the driver has failed with this code: `text` names the call and the parameter at fault. With
+   * T3_OK, the program has read all failures so far (t3_last_error). */
+  void (*error)(void* platform, enum t3_status code, const char* text);
 };
 
 #endif

@@ -251,6 +251,11 @@ void log(void* platform, const char* text) {
   Call(platform)->log(line);
 }
 
+void error(void* platform, t3_status code, const char* text) {
+  const char* const line = touched_text(text);
+  Call(platform)->note_error(static_cast<Status>(code), line);
+}
+
 /// Nothing here has to be destroyed: a program may never return.
 Status run_program(t3_program* program, const ProgramRun& run, Arguments& arguments,
                    processor::CommandProcessor& processor) {
@@ -286,7 +291,8 @@ t3_hal native_hal(NativePlatform& platform) {
           argument_double,
           argument_bool,
           argument_text,
-          log};
+          log,
+          error};
 }
 
 processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments) {

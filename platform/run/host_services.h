@@ -49,6 +49,7 @@ class HostServices {
   void fault(t3_host_call& call);
   void panic(t3_host_call& call);
   void log(t3_host_call& call);
+  void error(t3_host_call& call);
   void mistake(t3_host_call& call);
   void mark_begin(t3_host_call& call);
   void mark_end(t3_host_call& call);

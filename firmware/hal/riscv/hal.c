@@ -249,6 +249,11 @@ static void log_line(void* platform, const char* text) {
   (void)t3_host_tell(T3_HOST_CALL_CALL_LOG, text, 0);
 }
 
+static void error(void* platform, enum t3_status code, const char* text) {
+  (void)platform;
+  (void)t3_host_tell(T3_HOST_CALL_CALL_ERROR, text, code);
+}
+
 void t3_riscv_publish(void* platform, const struct t3_buffer* buffer);
 
 static struct t3_hal hal = {.read32 = read32,
@@ -272,7 +277,8 @@ static struct t3_hal hal = {.read32 = read32,
                             .argument_double = argument_double,
                             .argument_bool = argument_bool,
                             .argument_text = argument_text,
-                            .log = log_line};
+                            .log = log_line,
+                            .error = error};
 
 const struct t3_hal* t3_riscv_hal(void) {
   hal.gpu = (uint32_t)t3_number_of_core();
