@@ -3,6 +3,8 @@
 #include "t3/registers/signals.h"
 #include "wait.h"
 
+enum { MOST_EXCHANGED = 1 << 20 };
+
 static uint32_t counter(uint32_t offset, uint32_t stride, uint32_t index) { return offset + index * stride; }
 
 /* A GPU that has been reset in between is not counted: its signals do not come any more. */
@@ -64,7 +66,10 @@ enum t3_status t3_barrier(struct t3_context* context) { return T3_LOCKED(context
 static enum t3_status exchange(struct t3_context* context, const char* name, const void* mine, uint64_t bytes,
                                void* all) {
   struct t3_state* state = state_of(context);
-  if (name == NULL || (bytes != 0 && (mine == NULL || all == NULL))) return T3_INVALID_ARGUMENT;
+  if (name == NULL) return t3_at_fault(context, "name", "a text");
+  if (bytes > MOST_EXCHANGED) return t3_at_fault(context, "bytes", "at most 1 MiB");
+  if (bytes != 0 && mine == NULL) return t3_at_fault(context, "mine", "the bytes of this GPU");
+  if (bytes != 0 && all == NULL) return t3_at_fault(context, "all", "a place for the bytes of all GPUs");
   return state->hal->exchange(state->hal->platform, name, mine, bytes, all, t3_deadline(context));
 }
 

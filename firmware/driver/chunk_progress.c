@@ -11,6 +11,9 @@ static bool is_chunk_signal(uint32_t signal) {
   return signal >= T3_CHUNK_SIGNAL_FIRST && signal - T3_CHUNK_SIGNAL_FIRST < T3_CHUNK_SIGNALS;
 }
 
+static const char chunk_signals[] = "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on",
+                  an_output[] = "a matrix of known kinds in tiles of 1 to 8 wavefronts";
+
 uint64_t t3_chunk_signal_address(const struct t3_context* context, uint32_t signal) {
   if (!t3_is_open(context) || !is_chunk_signal(signal)) return 0;
   return t3_block_base(const_state_of(context)->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET +
@@ -24,14 +27,15 @@ static enum t3_status signal_value(struct t3_context* context, uint32_t signal, 
 }
 
 enum t3_status t3_chunk_signal_value(struct t3_context* context, uint32_t signal, uint64_t* value) {
-  if (!is_chunk_signal(signal) || value == NULL) return T3_INVALID_ARGUMENT;
+  if (!is_chunk_signal(signal)) return T3_REFUSE(context, "signal", chunk_signals);
+  if (value == NULL) return T3_REFUSE(context, "value", "a place for it");
   return T3_LOCKED(context, signal_value(context, signal, value));
 }
 
 enum t3_status t3_dma_map_signal(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options,
                                  uint32_t signal) {
-  if (!is_chunk_signal(signal)) return T3_INVALID_ARGUMENT;
+  if (!is_chunk_signal(signal)) return T3_REFUSE(context, "signal", chunk_signals);
   const struct t3_sending sending = {.operation = operation, .peer_output = peer_output, .signal = signal};
   return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
 }
@@ -65,20 +69,21 @@ static enum t3_status chunk_status(struct t3_context* context, const struct mapp
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   struct t3_chunk_progress found;
   const enum t3_status status = progress_of(&dma, mapped, &found);
+  if (status == T3_INVALID_ARGUMENT) return t3_at_fault(context, "chunk", "a chunk that is mapped");
   if (progress != NULL && (status == T3_OK || status == T3_BUSY)) *progress = found;
   return status;
 }
 
 enum t3_status t3_chunk_status(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                struct t3_chunk_progress* progress) {
-  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return T3_REFUSE(context, "output", an_output);
   const struct mapped mapped = {output, chunk};
   return T3_LOCKED(context, chunk_status(context, &mapped, progress));
 }
 
 enum t3_status t3_wait_chunk(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t deadline_ns) {
-  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return T3_REFUSE(context, "output", an_output);
   const struct mapped mapped = {output, chunk};
   return T3_LOCKED(context, t3_wait_chunks(context, look_at_chunk, &mapped, deadline_ns));
 }

@@ -167,7 +167,7 @@ enum t3_status t3_close(struct t3_context* context) {
   if (!t3_enter(context)) return T3_INVALID_ARGUMENT;
   const struct t3_hal* hal = state->hal;
   const enum t3_status status = give_back(context);
-  if (status != T3_OK) return t3_leave(context, status);
+  if (status != T3_OK) return t3_leave(context, status, __func__);
   state->magic = 0;
   hal->unlock(hal->platform);
   return T3_OK;

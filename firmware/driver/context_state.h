@@ -52,6 +52,13 @@ struct t3_kernel_failure {
   uint64_t number;
 };
 
+/* What a call says about its failure: the parameter at fault and what was expected of it, or no parameter and what has
+ * failed. */
+struct t3_fault {
+  enum t3_status status;
+  const char *argument, *text;
+};
+
 struct t3_queue_state {
   bool is_open, is_changed;             /* changed: t3_set_queue has */
   bool releases;                        /* its kernels release at their end */
@@ -100,6 +107,9 @@ struct __attribute__((may_alias)) t3_state {
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
+  struct t3_fault fault;           /* of the call that is about to return */
+  struct t3_call_error last_error; /* of the latest call that has failed; no call: none has, or it has been read */
+  bool error_is_open;              /* the platform has been notified of one that has not been read */
 };
 
 /* The state of a context. Tests in C++ look at it, too. */

@@ -23,7 +23,8 @@ enum t3_status t3_flush_cache(struct t3_context* context) { return T3_LOCKED(con
 static enum t3_status set_arbitration(struct t3_context* context, enum t3_arbitration policy, uint32_t limit) {
   /* The register knows its policies. */
   const uint32_t most = T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MASK >> T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_SHIFT;
-  if ((uint32_t)policy > most || limit > T3_LIMIT_NONE) return T3_INVALID_ARGUMENT;
+  if ((uint32_t)policy > most) return t3_at_fault(context, "policy", "a member of enum t3_arbitration");
+  if (limit > T3_LIMIT_NONE) return t3_at_fault(context, "limit", "0 to 255");
   struct t3_registers controller = t3_own_block(context, T3_BLOCK_MEMORY_CONTROLLER);
   t3_put32(&controller, T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET,
            (uint32_t)policy << T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_SHIFT |

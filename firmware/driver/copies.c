@@ -18,17 +18,18 @@ static enum t3_status check_range(const struct t3_context* context, uint64_t add
   return T3_OK;
 }
 
-static enum t3_status check_copy(const struct t3_context* context, uint64_t to, uint64_t from, uint64_t bytes) {
+static enum t3_status check_copy(struct t3_context* context, uint64_t to, uint64_t from, uint64_t bytes) {
   const uint64_t gpu = const_state_of(context)->gpu;
   T3_TRY(check_range(context, to, bytes));
   T3_TRY(check_range(context, from, bytes));
-  if (t3_gpu_of(to) != gpu && t3_gpu_of(from) != gpu) return T3_INVALID_ARGUMENT;
+  if (t3_gpu_of(to) != gpu && t3_gpu_of(from) != gpu)
+    return t3_at_fault(context, "to", "an address of this GPU, or from one of it");
   return to < from + bytes && from < to + bytes ? T3_OVERLAP : T3_OK;
 }
 
-static enum t3_status check_fill(const struct t3_context* context, uint64_t to, uint64_t bytes) {
+static enum t3_status check_fill(struct t3_context* context, uint64_t to, uint64_t bytes) {
   T3_TRY(check_range(context, to, bytes));
-  return t3_gpu_of(to) == const_state_of(context)->gpu ? T3_OK : T3_INVALID_ARGUMENT;
+  return t3_gpu_of(to) == const_state_of(context)->gpu ? T3_OK : t3_at_fault(context, "to", "an address of this GPU");
 }
 
 /* The copy releases at its end, whatever other kernels of the queue do. */
@@ -39,8 +40,13 @@ static enum t3_status launch(struct t3_context* context, uint32_t queue, const s
   return t3_submit_to(context, queue, &submission);
 }
 
+static enum t3_status check_common(struct t3_context* context, uint32_t queue, uint64_t bytes) {
+  if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue");
+  return bytes != 0 ? T3_OK : t3_at_fault(context, "bytes", "1 or more");
+}
+
 static enum t3_status copy(struct t3_context* context, uint32_t queue, uint64_t to, uint64_t from, uint64_t bytes) {
-  if (!t3_is_queue(context, queue) || bytes == 0) return T3_INVALID_ARGUMENT;
+  T3_TRY(check_common(context, queue, bytes));
   T3_TRY(check_copy(context, to, from, bytes));
   const struct t3_copy_arguments arguments = {
       .to = to, .from = from, .bytes = bytes, .gpu = const_state_of(context)->gpu};
@@ -48,7 +54,7 @@ static enum t3_status copy(struct t3_context* context, uint32_t queue, uint64_t 
 }
 
 static enum t3_status fill(struct t3_context* context, uint32_t queue, uint64_t to, uint32_t word, uint64_t bytes) {
-  if (!t3_is_queue(context, queue) || bytes == 0) return T3_INVALID_ARGUMENT;
+  T3_TRY(check_common(context, queue, bytes));
   T3_TRY(check_fill(context, to, bytes));
   const struct t3_copy_arguments arguments = {.to = to,
                                               .bytes = bytes,

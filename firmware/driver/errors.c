@@ -4,7 +4,7 @@
 #include "wait.h"
 
 static enum t3_status next_error(struct t3_context* context, struct t3_error* error) {
-  if (error == NULL) return T3_INVALID_ARGUMENT;
+  if (error == NULL) return t3_at_fault(context, "error", "a place for the entry");
   *error = (struct t3_error){.code = T3_OK};
   struct t3_registers log = t3_own_block(context, T3_BLOCK_ERROR_LOG);
   if (t3_get32(&log, T3_ERROR_LOG_COUNT_OFFSET) == 0) return log.status;

@@ -5,16 +5,18 @@
 #include "t3/streams.h"
 #include "wait.h"
 
+static const char own_events[] = "an event that this context has recorded";
+
 static enum t3_status record(struct t3_context* context, uint32_t queue, struct t3_event* event) {
   const struct t3_state* state = state_of(context);
-  if (!t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue");
   *event = (struct t3_event){
       .owner = state->owner, .context = context, .kernel = state->queues[queue].submitted, .queue = queue};
   return T3_OK;
 }
 
 enum t3_status t3_event_record(struct t3_context* context, uint32_t queue, struct t3_event* event) {
-  if (event == NULL) return T3_INVALID_ARGUMENT;
+  if (event == NULL) return T3_REFUSE(context, "event", "a place for it");
   return T3_LOCKED(context, record(context, queue, event));
 }
 
@@ -30,7 +32,7 @@ static bool has_happened(const struct t3_context* context, const struct t3_event
 }
 
 static enum t3_status query(struct t3_context* context, const struct t3_event* event) {
-  if (!is_own(context, event)) return T3_INVALID_ARGUMENT;
+  if (!is_own(context, event)) return t3_at_fault(context, "event", own_events);
   if (has_happened(context, event)) return T3_OK;
   uint64_t completed = 0;
   T3_TRY(t3_look_at_kernels(context, event->queue, &completed));
@@ -42,7 +44,7 @@ enum t3_status t3_event_query(struct t3_context* context, const struct t3_event*
 }
 
 static enum t3_status wait_on_host(struct t3_context* context, const struct t3_event* event, uint64_t deadline_ns) {
-  if (!is_own(context, event)) return T3_INVALID_ARGUMENT;
+  if (!is_own(context, event)) return t3_at_fault(context, "event", own_events);
   if (has_happened(context, event)) return T3_OK;
   return t3_wait_completed_until(context, event->queue, event->kernel, deadline_ns);
 }
@@ -52,7 +54,8 @@ enum t3_status t3_event_wait(struct t3_context* context, const struct t3_event* 
 }
 
 static enum t3_status wait_in_queue(struct t3_context* context, uint32_t queue, const struct t3_event* event) {
-  if (!is_own(context, event) || !t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!is_own(context, event)) return t3_at_fault(context, "event", own_events);
+  if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue");
   if (event->queue == queue || has_happened(context, event)) return T3_OK;
   const struct t3_submission submission = {
       .packet = {.flags = T3_KERNEL_PACKET_FLAGS_BARRIER | T3_KERNEL_PACKET_FLAGS_WAIT,

@@ -2,13 +2,16 @@
 #include "handlers.h"
 #include "wait.h"
 
+static const char a_line[] = "a member of enum t3_line";
+
 /* The processor's only interrupt entry; the HAL holds interrupts off. */
 static void enter_interrupt(void* argument) { t3_serve(argument); }
 
 static enum t3_status set_handler(struct t3_context* context, enum t3_line line, struct t3_vector vector) {
   struct t3_state* state = state_of(context);
   const struct t3_hal* hal = state->hal;
-  if ((uint32_t)line >= T3_LINE_COUNT || (vector.handler != NULL && vector.priority == 0)) return T3_INVALID_ARGUMENT;
+  if ((uint32_t)line >= T3_LINE_COUNT) return t3_at_fault(context, "line", a_line);
+  if (vector.handler != NULL && vector.priority == 0) return t3_at_fault(context, "priority", "1 or more");
   if (t3_is_stale(context)) return T3_STALE; /* the processor's entry is the next context's */
   state->vectors[line] = vector;
   state->raised_lines &= ~(UINT32_C(1) << line);
@@ -26,7 +29,7 @@ enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uin
 
 static enum t3_status set_mask(struct t3_context* context, enum t3_line line, bool masked) {
   struct t3_state* state = state_of(context);
-  if ((uint32_t)line >= T3_LINE_COUNT) return T3_INVALID_ARGUMENT;
+  if ((uint32_t)line >= T3_LINE_COUNT) return t3_at_fault(context, "line", a_line);
   if (t3_is_stale(context)) return T3_STALE; /* so are the lines that are enabled */
   const uint32_t bit = UINT32_C(1) << line;
   state->masked_lines = masked ? state->masked_lines | bit : state->masked_lines & ~bit;

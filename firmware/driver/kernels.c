@@ -67,7 +67,7 @@ enum t3_status t3_wait_kernels_until(struct t3_context* context, uint64_t deadli
     wait.last = known->number;
   }
   note_told(context, &wait);
-  return wait.failure;
+  return t3_outcome(context, wait.failure, "a kernel of the queue has failed");
 }
 
 enum t3_status t3_wait_kernels(struct t3_context* context) {
@@ -81,13 +81,17 @@ uint64_t t3_last_kernel(const struct t3_context* context) {
   return queue->submitted != queue->first_kernel ? queue->submitted : 0;
 }
 
+static const char a_kernel[] = "one of the queue's kernels since t3_init, of the latest 256";
+
 static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
   struct t3_state* state = state_of(context);
   const uint32_t queue = state->queue;
   if (number <= state->queues[queue].first_kernel || number > state->queues[queue].submitted)
-    return T3_INVALID_ARGUMENT;
+    return t3_at_fault(context, "number", a_kernel);
   T3_TRY(t3_wait_completed(context, queue, number));
-  return t3_code_of_kernel(context, queue, number);
+  const enum t3_status code = t3_code_of_kernel(context, queue, number);
+  if (code == T3_INVALID_ARGUMENT) return t3_at_fault(context, "number", a_kernel);
+  return t3_outcome(context, code, "the kernel has failed");
 }
 
 enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
@@ -140,7 +144,7 @@ enum t3_status t3_announce(struct t3_context* context, const struct t3_submissio
   return r.status;
 }
 
-static enum t3_status submit(struct t3_context* context, const struct t3_submission* submission) {
+enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission) {
   T3_TRY(t3_wait_for_room(context));
   return t3_announce(context, submission);
 }
@@ -149,13 +153,9 @@ enum t3_status t3_submit_to(struct t3_context* context, uint32_t queue, const st
   struct t3_state* state = state_of(context);
   const uint32_t before = state->queue;
   state->queue = queue;
-  const enum t3_status status = submit(context, submission);
+  const enum t3_status status = t3_submit(context, submission);
   state->queue = before;
   return status;
-}
-
-enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission) {
-  return T3_LOCKED(context, submit(context, submission));
 }
 
 static enum t3_status run_kernel(struct t3_context* context, struct t3_submission* submission, const void* arguments) {
@@ -165,7 +165,7 @@ static enum t3_status run_kernel(struct t3_context* context, struct t3_submissio
     memcpy(submission->arguments, arguments, packet->argument_bytes);
   else
     T3_TRY(hal->write_memory(hal->platform, packet->arguments, arguments, packet->argument_bytes));
-  return submit(context, submission);
+  return t3_submit(context, submission);
 }
 
 /* Returns whether the bytes are in the ring: a queued packet would overwrite them. */
@@ -182,19 +182,30 @@ static bool is_in_ring(const struct t3_context* context, uint64_t address, uint3
 enum { ARGUMENT_ALIGNMENT = 32 };
 
 /* They are written before the packet is, so that the kernel queue would refuse them too late. */
-static enum t3_status check_argument_memory(const struct t3_context* context, uint64_t address, uint32_t bytes) {
+static struct t3_fault fault_of_memory(const struct t3_context* context, uint64_t address, uint32_t bytes) {
+  static const char name[] = "options.argument_memory";
   const struct t3_state* state = const_state_of(context);
   const uint64_t begin = t3_on_gpu(state->gpu, 0);
-  if (address % ARGUMENT_ALIGNMENT != 0) return T3_UNALIGNED;
-  if (address < begin || address >= state->memory_end || bytes > state->memory_end - address) return T3_BAD_ADDRESS;
-  return is_in_ring(context, address, bytes) ? T3_INVALID_ARGUMENT : T3_OK;
+  if (address % ARGUMENT_ALIGNMENT != 0) return (struct t3_fault){T3_UNALIGNED, name, "a multiple of 32"};
+  if (address < begin || address >= state->memory_end || bytes > state->memory_end - address)
+    return (struct t3_fault){T3_BAD_ADDRESS, name, "memory of this GPU"};
+  if (is_in_ring(context, address, bytes))
+    return (struct t3_fault){T3_INVALID_ARGUMENT, name, "memory outside of the packet rings"};
+  return (struct t3_fault){0};
 }
 
 enum t3_status t3_run_kernel(struct t3_context* context, const char* kernel, const void* arguments, uint32_t bytes,
                              struct t3_kernel_options options) {
-  if (!t3_is_open(context) || kernel == NULL || arguments == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
-  if (options.argument_memory == 0 && bytes > T3_ARGUMENT_ROOM) return T3_CAPACITY;
-  if (options.argument_memory != 0) T3_TRY(check_argument_memory(context, options.argument_memory, bytes));
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  if (kernel == NULL) return T3_REFUSE(context, "kernel", "a kernel's name");
+  if (arguments == NULL) return T3_REFUSE(context, "arguments", "the kernel's arguments");
+  if (bytes == 0) return T3_REFUSE(context, "bytes", "1 or more");
+  if (options.argument_memory == 0 && bytes > T3_ARGUMENT_ROOM)
+    return T3_REFUSE_AS(context, T3_CAPACITY, "options.argument_memory", "memory for more than 96 bytes");
+  if (options.argument_memory != 0) {
+    const struct t3_fault fault = fault_of_memory(context, options.argument_memory, bytes);
+    if (fault.status != T3_OK) return t3_refuse(context, __func__, fault);
+  }
   struct t3_submission submission = t3_submission_of(kernel, bytes);
   submission.packet.arguments = options.argument_memory;
   submission.packet.workgroups = options.workgroups;
@@ -225,11 +236,15 @@ static bool are_known(const struct t3_gemm_options* options) {
   return t3_is_bool(&options->update) && t3_is_bool(&options->transpose_a) && t3_is_bool(&options->transpose_b);
 }
 
-static bool multiplies(const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* out,
-                       const struct t3_gemm_options* options) {
-  const uint32_t k = inner(a, options), m = out->rows, n = out->columns;
-  const bool a_fits = options->transpose_a ? t3_fits(a, k, m, out->element) : t3_fits(a, m, k, out->element);
-  return a_fits && (options->transpose_b ? t3_fits(b, n, k, out->element) : t3_fits(b, k, n, out->element));
+static bool is_a(const struct t3_matrix* a, const struct t3_matrix* out, const struct t3_gemm_options* options) {
+  const uint32_t k = inner(a, options), m = out->rows;
+  return options->transpose_a ? t3_fits(a, k, m, out->element) : t3_fits(a, m, k, out->element);
+}
+
+static bool is_b(const struct t3_matrix* b, const struct t3_matrix* out, uint32_t k,
+                 const struct t3_gemm_options* options) {
+  const uint32_t n = out->columns;
+  return options->transpose_b ? t3_fits(b, n, k, out->element) : t3_fits(b, k, n, out->element);
 }
 
 bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* all) {
@@ -241,14 +256,18 @@ bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* al
 
 enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* output, const struct t3_matrix* a,
                        const struct t3_matrix* b, struct t3_gemm_options options) {
-  if (!t3_is_open(context) || output == NULL || a == NULL || b == NULL) return T3_INVALID_ARGUMENT;
-  if (!are_known(&options)) return T3_INVALID_ARGUMENT;
-  if (!t3_is_valid(output) || !multiplies(a, b, &output->matrix, &options)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_is_valid(output)) return T3_REFUSE(context, "output", T3_VALID_OUTPUT);
+  if (!are_known(&options)) return T3_REFUSE(context, "options", "bools of 0 or 1");
+  if (a == NULL || !is_a(a, &output->matrix, &options))
+    return T3_REFUSE(context, "a", "a matrix with the rows (k: the columns) and element type of the output");
+  if (b == NULL || !is_b(b, &output->matrix, inner(a, &options), &options))
+    return T3_REFUSE(context, "b", "a matrix of k rows with the columns and element type of the output");
   const struct t3_matrix* out = &output->matrix;
   struct t3_submission submission = t3_submission_of("gemm", T3_GEMM_ARGUMENTS_BYTES);
   uint32_t workgroups = 0;
-  if (!t3_is_batch(&options.batch, t3_workgroups(output), &workgroups)) return T3_INVALID_ARGUMENT;
-  if (options.chunks > UINT16_MAX) return T3_INVALID_ARGUMENT;
+  if (!t3_is_batch(&options.batch, t3_workgroups(output), &workgroups))
+    return T3_REFUSE(context, "options.batch", T3_VALID_BATCH);
+  if (options.chunks > UINT16_MAX) return T3_REFUSE(context, "options.chunks", "0 to 65535");
   submission.packet.workgroups = workgroups;
   submission.packet.max_compute_units = options.max_compute_units;
   const struct t3_gemm_arguments arguments = {.out = out->address,
@@ -275,5 +294,5 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .transpose_a = options.transpose_a,
                                               .transpose_b = options.transpose_b};
   t3_gemm_arguments_to(&arguments, submission.arguments);
-  return t3_submit(context, &submission);
+  return T3_LOCKED(context, t3_submit(context, &submission));
 }

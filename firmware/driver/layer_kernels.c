@@ -1,7 +1,15 @@
+#include "call_errors.h"
 #include "context_state.h"
 #include "packets.h"
 #include "t3/arguments/attention.h"
 #include "t3/arguments/rows.h"
+#include "wait.h"
+
+static const char a_cached_matrix[] = "a T3_CACHED matrix of known kinds, rows less than 2^32 bytes apart",
+                  an_operand[] = "a matrix with the columns and element type of out, and its rows or one",
+                  an_operand_or_none[] = "as a, or NULL for an operation without it",
+                  a_part[] = "a matrix with the rows, columns and element type of the output",
+                  a_part_or_none[] = "NULL forward; backward as the output, rows of both equally far apart";
 
 /* Row stride of an operand as the packet has it: 0 says that one row serves all. */
 static uint32_t stride_of(const struct t3_matrix* operand, const struct t3_matrix* out) {
@@ -25,12 +33,12 @@ static bool fits_if_taken(const struct t3_matrix* operand, const struct t3_matri
 enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operation, const struct t3_matrix* out,
                        const struct t3_matrix* a, const struct t3_matrix* b, const struct t3_matrix* c,
                        struct t3_row_options options) {
-  if (!t3_is_open(context) || out == NULL || a == NULL || t3_row_traits_of(operation) == NULL)
-    return T3_INVALID_ARGUMENT;
-  if (!fits_rows(out, out) || !fits_rows(a, out) || !fits_if_taken(b, out, takes(operation, T3_ROWS_B)) ||
-      !fits_if_taken(c, out, takes(operation, T3_ROWS_C)))
-    return T3_INVALID_ARGUMENT;
-  if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT; /* these kernels store through the cache */
+  if (t3_row_traits_of(operation) == NULL) return T3_REFUSE(context, "operation", "a member of enum t3_row_operation");
+  if (out == NULL || !fits_rows(out, out) || out->memory == T3_UNCACHED)
+    return T3_REFUSE(context, "out", a_cached_matrix); /* these kernels store through the cache */
+  if (a == NULL || !fits_rows(a, out)) return T3_REFUSE(context, "a", an_operand);
+  if (!fits_if_taken(b, out, takes(operation, T3_ROWS_B))) return T3_REFUSE(context, "b", an_operand_or_none);
+  if (!fits_if_taken(c, out, takes(operation, T3_ROWS_C))) return T3_REFUSE(context, "c", an_operand_or_none);
   struct t3_submission submission = t3_submission_of("rows", T3_ROWS_ARGUMENTS_BYTES);
   const struct t3_rows_arguments arguments = {.out = out->address,
                                               .a = a->address,
@@ -47,7 +55,7 @@ enum t3_status t3_rows(struct t3_context* context, enum t3_row_operation operati
                                               .element = (uint8_t)out->element,
                                               .operation = (uint8_t)operation};
   t3_rows_arguments_to(&arguments, submission.arguments);
-  return t3_submit(context, &submission);
+  return T3_LOCKED(context, t3_submit(context, &submission));
 }
 
 static bool is_part(const struct t3_matrix* operand, const struct t3_matrix* out) {
@@ -57,18 +65,22 @@ static bool is_part(const struct t3_matrix* operand, const struct t3_matrix* out
 
 enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass pass, const struct t3_output* output,
                             const struct t3_attention_operands* operands) {
-  if (!t3_is_open(context) || output == NULL || operands == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (pass < T3_ATTENTION_FORWARD || pass > T3_ATTENTION_BACKWARD_KV)
+    return T3_REFUSE(context, "pass", "a member of enum t3_attention_pass");
+  if (output == NULL || !t3_is_valid(output)) return T3_REFUSE(context, "output", T3_VALID_OUTPUT);
+  if (output->matrix.memory == T3_UNCACHED) return T3_REFUSE(context, "output", a_cached_matrix);
+  if (operands == NULL) return T3_REFUSE(context, "operands", "the matrices of the pass");
   const struct t3_matrix *out = &output->matrix, *gradient = operands->gradient, *result = operands->result;
-  if (pass < T3_ATTENTION_FORWARD || pass > T3_ATTENTION_BACKWARD_KV || !is_part(operands->qkv, out))
-    return T3_INVALID_ARGUMENT;
-  if (out->memory == T3_UNCACHED) return T3_INVALID_ARGUMENT;
   const bool forward = pass == T3_ATTENTION_FORWARD;
-  if (forward && (gradient != NULL || result != NULL)) return T3_INVALID_ARGUMENT;
-  if (!forward && (!is_part(gradient, out) || !is_part(result, out) || gradient->row_stride != result->row_stride))
-    return T3_INVALID_ARGUMENT;
+  if (!is_part(operands->qkv, out)) return T3_REFUSE(context, "operands->qkv", a_part);
+  if (forward ? gradient != NULL : !is_part(gradient, out))
+    return T3_REFUSE(context, "operands->gradient", a_part_or_none);
+  if (forward ? result != NULL : !is_part(result, out) || gradient->row_stride != result->row_stride)
+    return T3_REFUSE(context, "operands->result", a_part_or_none);
   struct t3_submission submission = t3_submission_of("attention", T3_ATTENTION_ARGUMENTS_BYTES);
   const uint32_t tiles_down = (out->rows - 1) / output->tiling.rows + 1;
-  if (!t3_is_batch(&operands->batch, tiles_down, &submission.packet.workgroups)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_batch(&operands->batch, tiles_down, &submission.packet.workgroups))
+    return T3_REFUSE(context, "operands->batch", T3_VALID_BATCH);
   const struct t3_attention_arguments arguments = {.out = out->address,
                                                    .qkv = operands->qkv->address,
                                                    .gradient = forward ? 0 : gradient->address,
@@ -88,5 +100,5 @@ enum t3_status t3_attention(struct t3_context* context, enum t3_attention_pass p
                                                    .element = (uint8_t)out->element,
                                                    .pass = (uint8_t)pass};
   t3_attention_arguments_to(&arguments, submission.arguments);
-  return t3_submit(context, &submission);
+  return T3_LOCKED(context, t3_submit(context, &submission));
 }

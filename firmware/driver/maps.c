@@ -48,29 +48,50 @@ bool t3_can_be_staged(const struct t3_output* output) {
          output->tiling.wavefronts <= T3_TRACKER_LAYOUT_WAVEFRONTS_MASK >> T3_TRACKER_LAYOUT_WAVEFRONTS_SHIFT;
 }
 
+static const char an_output[] = "a matrix of known kinds in tiles of 1 to 8 wavefronts",
+                  a_mapped_chunk[] = "a chunk that is mapped",
+                  accesses_did_not_fit[] = "accesses did not fit a map: the error log has the place";
+
+/* Whether a workgroup of the chunk is none of the output's. */
+static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
+  return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
+}
+
+/* Names the parameter that a table of the hardware has refused: they make the same checks of an output and a chunk. */
+static enum t3_status name_refused(struct t3_context* context, enum t3_status status, const struct t3_output* output,
+                                   struct t3_chunk chunk) {
+  const struct t3_matrix* matrix = &output->matrix;
+  const struct t3_tiling* tiling = &output->tiling;
+  if (status != T3_INVALID_ARGUMENT) return status;
+  if (t3_workgroups(output) == 0) return t3_at_fault(context, "output", "1 to 2^32 - 1 tiles");
+  if (tiling->wavefronts == 0 || tiling->wavefronts > 8 || tiling->rows % tiling->wavefronts != 0)
+    return t3_at_fault(context, "output->tiling.wavefronts", "1 to 8 that divide the tile's rows");
+  if (matrix->row_stride < t3_row_bytes(matrix))
+    return t3_at_fault(context, "output->matrix.row_stride", "the bytes of a row or more");
+  const bool is_right = chunk.workgroups != 0 && !is_beyond(output, chunk);
+  return t3_at_fault(context, "chunk", is_right ? "fewer workgroups" : "1 or more workgroups of the output");
+}
+
 static enum t3_status remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  uint64_t peer_output, enum t3_operation operation) {
-  if (output == NULL || !t3_can_be_staged(output) || (operation != T3_STORE && operation != T3_UPDATE))
-    return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return t3_at_fault(context, "output", an_output);
+  if (operation != T3_STORE && operation != T3_UPDATE)
+    return t3_at_fault(context, "operation", "T3_STORE or T3_UPDATE");
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   t3_stage_chunk(&r, output, chunk);
   t3_put32(&r, T3_OUTPUT_MAP_OPERATION_OFFSET,
            (uint32_t)operation << T3_OUTPUT_MAP_OPERATION_KIND_SHIFT | (uint32_t)class_of_remote_map(operation)
                                                                            << T3_OUTPUT_MAP_OPERATION_TRAFFIC_SHIFT);
   t3_put64(&r, T3_OUTPUT_MAP_PEER_BASE_OFFSET, peer_output);
-  return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
-                    T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
-                    T3_OUTPUT_MAP_STATUS_OFFSET);
+  const enum t3_status status =
+      t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                 T3_OUTPUT_MAP_COMMAND_ACTION_ADD << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT, T3_OUTPUT_MAP_STATUS_OFFSET);
+  return name_refused(context, status, output, chunk);
 }
 
 enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              uint64_t peer_output, enum t3_operation operation) {
   return T3_LOCKED(context, remote_map(context, output, chunk, peer_output, operation));
-}
-
-/* Whether a workgroup of the chunk is none of the output's. */
-static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
-  return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
 }
 
 /* A map that the Tracker refuses anyway needs no table, and the Tracker's reason is the better one. */
@@ -100,7 +121,7 @@ static enum t3_status reserve_spill_table(struct t3_context* context, uint64_t n
 }
 
 static enum t3_status reserve_counts(struct t3_context* context, const struct t3_output* output, uint32_t workgroups) {
-  if (output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_is_valid(output)) return t3_at_fault(context, "output", T3_VALID_OUTPUT);
   return reserve_spill_table(context, (uint64_t)workgroups * output->tiling.wavefronts);
 }
 
@@ -123,7 +144,10 @@ static enum t3_status add_to_tracker(struct t3_context* context, const struct t3
   t3_put32(&r, T3_TRACKER_UPDATES_OFFSET, updates);
   const uint32_t command = T3_TRACKER_COMMAND_ACTION_ADD << T3_TRACKER_COMMAND_ACTION_SHIFT |
                            (uint32_t)counted << T3_TRACKER_COMMAND_OPERATION_SHIFT;
-  return t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
+  const enum t3_status status = t3_command(&r, T3_TRACKER_COMMAND_OFFSET, command, T3_TRACKER_STATUS_OFFSET);
+  if (status == T3_INVALID_ARGUMENT && (updates == 0 || updates > 255))
+    return t3_at_fault(context, "options.updates", "1 to 255");
+  return name_refused(context, status, output, chunk);
 }
 
 static void stage_route(struct t3_registers* r, const struct t3_nic_route* route) {
@@ -148,7 +172,10 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   /* The links are the way of every map that says nothing else. */
   if (sending.route != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
   if (sending.signal != 0) t3_put32(&r, T3_DMA_SIGNAL_OFFSET, NO_SIGNAL);
-  return status != T3_OK ? status : r.status;
+  if (status != T3_INVALID_ARGUMENT) return status != T3_OK ? status : r.status;
+  if (block_tiles == 0 || output->tiling.wavefronts % block_tiles != 0)
+    return t3_at_fault(context, "options.block_tiles", "a divisor of the tile's wavefronts");
+  return t3_at_fault(context, "route->dma_queue", "a queue that t3_dma_lend has lent");
 }
 
 static enum t3_status remove_staged(struct t3_registers* tracker) {
@@ -159,12 +186,14 @@ static enum t3_status remove_staged(struct t3_registers* tracker) {
 enum t3_status t3_add_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                               struct t3_sending sending, struct t3_dma_options options) {
   const enum t3_operation operation = sending.operation;
-  if (output == NULL || !t3_can_be_staged(output) || operation < T3_STORE || operation > T3_NOTIFY)
-    return T3_INVALID_ARGUMENT;
-  if ((uint32_t)options.counted > T3_UPDATE) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return t3_at_fault(context, "output", an_output);
+  if (operation < T3_STORE || operation > T3_NOTIFY)
+    return t3_at_fault(context, "operation", "a member of enum t3_operation");
+  if ((uint32_t)options.counted > T3_UPDATE) return t3_at_fault(context, "options.counted", "0, T3_STORE or T3_UPDATE");
   const enum t3_operation counted = counted_operation(operation, &options);
   /* Stores leave the cache in pieces that a map cannot distinguish. */
-  if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
+  if (counted == T3_STORE && output->matrix.memory != T3_UNCACHED)
+    return t3_at_fault(context, "output->matrix.memory", "T3_UNCACHED where stores are counted");
   if (may_be_tracked(context, output, chunk)) {
     const uint64_t needed = (uint64_t)t3_workgroups(output) * output->tiling.wavefronts;
     const enum t3_status reserved = reserve_spill_table(context, needed);
@@ -188,19 +217,23 @@ enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* ou
 
 enum t3_status t3_dma_map_nic(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                               uint64_t peer_output, const struct t3_nic_route* route, struct t3_dma_options options) {
-  if (route == NULL || route->dma_queue >= T3_DMA_QUEUES) return T3_INVALID_ARGUMENT;
+  if (route == NULL || route->dma_queue >= T3_DMA_QUEUES)
+    return T3_REFUSE(context, "route->dma_queue", "a queue that t3_dma_lend has lent");
   const struct t3_sending sending = {.operation = T3_UPDATE, .peer_output = peer_output, .route = route};
   return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
 }
 
 static enum t3_status dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                    uint64_t peer_output) {
-  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return t3_at_fault(context, "output", an_output);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
   t3_stage_chunk(&r, output, chunk);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, peer_output);
-  return t3_command(&r, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_ADD_DESTINATION << T3_DMA_COMMAND_ACTION_SHIFT,
-                    T3_DMA_STATUS_OFFSET);
+  const enum t3_status status =
+      t3_command(&r, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_ADD_DESTINATION << T3_DMA_COMMAND_ACTION_SHIFT,
+                 T3_DMA_STATUS_OFFSET);
+  return status != T3_INVALID_ARGUMENT ? status
+                                       : t3_at_fault(context, "chunk", "a chunk that t3_dma_map sends over links");
 }
 
 enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
@@ -214,14 +247,18 @@ enum t3_status t3_counting_status(struct t3_registers* tracker) {
   return (enum t3_status)((status & T3_TRACKER_STATUS_COUNTING_MASK) >> T3_TRACKER_STATUS_COUNTING_SHIFT);
 }
 
+static enum t3_status name_unmapped(struct t3_context* context, enum t3_status status) {
+  return status != T3_INVALID_ARGUMENT ? status : t3_at_fault(context, "chunk", a_mapped_chunk);
+}
+
 static enum t3_status remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return t3_at_fault(context, "output", an_output);
   T3_TRY(t3_all_kernels_begun(context));
   struct t3_registers r = t3_own_block(context, T3_BLOCK_OUTPUT_MAP);
   t3_stage_chunk(&r, output, chunk);
-  return t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
-                    T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
-                    T3_OUTPUT_MAP_STATUS_OFFSET);
+  return name_unmapped(context, t3_command(&r, T3_OUTPUT_MAP_COMMAND_OFFSET,
+                                           T3_OUTPUT_MAP_COMMAND_ACTION_REMOVE << T3_OUTPUT_MAP_COMMAND_ACTION_SHIFT,
+                                           T3_OUTPUT_MAP_STATUS_OFFSET));
 }
 
 enum t3_status t3_remote_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
@@ -238,7 +275,7 @@ enum t3_status t3_wait_idle_dma(struct t3_context* context, struct t3_registers*
 }
 
 static enum t3_status dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
-  if (output == NULL || !t3_can_be_staged(output)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_can_be_staged(output)) return t3_at_fault(context, "output", an_output);
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers tracker = t3_own_block(context, T3_BLOCK_TRACKER), dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(t3_wait_idle_dma(context, &dma, deadline));
@@ -250,9 +287,10 @@ static enum t3_status dma_unmap(struct t3_context* context, const struct t3_outp
   if (removed != T3_OK && removed != T3_INVALID_ARGUMENT) return removed;
   T3_TRY(t3_wait_idle_dma(context, &dma, deadline)); /* of the last tiles before the removal, if there were any */
   t3_stage_chunk(&dma, output, chunk);
-  T3_TRY(t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE << T3_DMA_COMMAND_ACTION_SHIFT,
-                    T3_DMA_STATUS_OFFSET));
-  return counting;
+  T3_TRY(name_unmapped(
+      context, t3_command(&dma, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_REMOVE << T3_DMA_COMMAND_ACTION_SHIFT,
+                          T3_DMA_STATUS_OFFSET)));
+  return t3_outcome(context, counting, accesses_did_not_fit);
 }
 
 enum t3_status t3_dma_unmap(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk) {
@@ -290,7 +328,7 @@ static enum t3_status remote_unmap_all(struct t3_context* context) {
   T3_TRY(t3_all_kernels_ended(context)); /* a handler may have queued one meanwhile */
   const enum t3_status counting = t3_counting_status(&tracker);
   T3_TRY(empty_tables(context, false, deadline));
-  return counting;
+  return t3_outcome(context, counting, accesses_did_not_fit);
 }
 
 enum t3_status t3_remote_unmap_all(struct t3_context* context) { return T3_LOCKED(context, remote_unmap_all(context)); }
@@ -324,9 +362,11 @@ enum t3_status t3_wait_chunks(struct t3_context* context, t3_chunks_look* look, 
   for (;;) {
     clear_dma(context, &dma);
     t3_clear(context, &tracker, T3_LINE_TRACKER, T3_TRACKER_INTERRUPT_OFFSET, T3_TRACKER_INTERRUPT_ERROR_MASK);
-    T3_TRY(t3_counting_status(&tracker)); /* what does not fit its map may never be complete */
+    /* What does not fit its map may never be complete. */
+    T3_TRY(t3_outcome(context, t3_counting_status(&tracker), accesses_did_not_fit));
     const enum t3_status looked = look(&dma, chunk);
-    if (looked != T3_BUSY) return looked;
+    if (looked == T3_INVALID_ARGUMENT) return t3_at_fault(context, "chunk", a_mapped_chunk);
+    if (looked != T3_BUSY) return t3_outcome(context, looked, "a tile of a mapped chunk has failed");
     const uint32_t lines =
         UINT32_C(1) << T3_LINE_DMA | UINT32_C(1) << T3_LINE_DMA_ERROR | UINT32_C(1) << T3_LINE_TRACKER;
     T3_TRY(t3_sleep_any(context, lines, deadline_ns, "the chunks of dma_map"));

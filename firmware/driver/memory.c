@@ -13,9 +13,16 @@
 
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
+static const char a_matrix[] = "rows and columns of 1 or more, a known element type and memory kind";
+
+static bool is_matrix(const struct t3_matrix* matrix) {
+  return matrix != NULL && matrix->rows != 0 && matrix->columns != 0 && t3_has_known_kinds(matrix);
+}
+
 static enum t3_status take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
   struct t3_state* state = state_of(context);
-  if (address == NULL || bytes == 0) return T3_INVALID_ARGUMENT;
+  if (address == NULL) return t3_at_fault(context, "address", "a place for the address");
+  if (bytes == 0) return t3_at_fault(context, "bytes", "1 or more");
   struct t3_allocation* all = state->allocations;
   uint64_t start = state->heap_begin;
   uint32_t place = 0;
@@ -54,7 +61,7 @@ static enum t3_status give_back(struct t3_context* context, uint64_t address) {
   struct t3_allocation* all = state->allocations;
   uint32_t place = 0;
   while (place < state->allocation_count && all[place].address != address) ++place;
-  if (place == state->allocation_count) return T3_INVALID_ARGUMENT;
+  if (place == state->allocation_count) return t3_at_fault(context, "address", "where a piece of t3_malloc begins");
   t3_declare_memory(state->hal, address, all[place].bytes, T3_MEMORY_FREE);
   --state->allocation_count;
   for (; place < state->allocation_count; ++place) all[place] = all[place + 1];
@@ -66,13 +73,12 @@ enum t3_status t3_free(struct t3_context* context, uint64_t address) {
 }
 
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix) {
-  if (matrix == NULL || matrix->rows == 0 || matrix->columns == 0 || !t3_has_known_kinds(matrix))
-    return T3_INVALID_ARGUMENT;
+  if (!is_matrix(matrix)) return T3_REFUSE(context, "matrix", a_matrix);
   struct t3_matrix placed = *matrix;
   uint64_t bytes = 0;
   placed.row_stride = round_up(t3_row_bytes(matrix), ROW_ALIGNMENT);
-  if (!t3_matrix_bytes(&placed, &bytes)) return T3_OUT_OF_MEMORY;
-  T3_TRY(t3_malloc(context, bytes, &placed.address));
+  if (!t3_matrix_bytes(&placed, &bytes)) return T3_REFUSE_AS(context, T3_OUT_OF_MEMORY, "matrix", "a size of 64 bits");
+  T3_TRY(T3_LOCKED(context, take_memory(context, bytes, &placed.address)));
   *matrix = placed;
   return T3_OK;
 }
@@ -118,13 +124,13 @@ static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64
 }
 
 /* From the first row to the end of the last one's padding, when all of it is the matrix's. */
-static enum t3_status whole_bytes(const struct t3_matrix* matrix, uint64_t* bytes) {
-  if (matrix == NULL || matrix->rows == 0 || matrix->columns == 0 || !t3_has_known_kinds(matrix))
-    return T3_INVALID_ARGUMENT;
+static enum t3_status whole_bytes(struct t3_context* context, const struct t3_matrix* matrix, uint64_t* bytes) {
+  if (!is_matrix(matrix)) return t3_at_fault(context, "matrix", a_matrix);
   const uint64_t row = round_up(t3_row_bytes(matrix), ROW_ALIGNMENT);
   if (matrix->rows != 1 && matrix->row_stride % ROW_ALIGNMENT != 0) return T3_UNALIGNED;
-  if (matrix->rows != 1 && matrix->row_stride != row) return T3_INVALID_ARGUMENT;
-  if (row > UINT64_MAX / matrix->rows) return T3_INVALID_ARGUMENT;
+  if (matrix->rows != 1 && matrix->row_stride != row)
+    return t3_at_fault(context, "matrix->row_stride", "the bytes of a row, rounded up to 32");
+  if (row > UINT64_MAX / matrix->rows) return t3_at_fault(context, "matrix", "a size of 64 bits");
   *bytes = row * matrix->rows;
   return T3_OK;
 }
@@ -132,14 +138,14 @@ static enum t3_status whole_bytes(const struct t3_matrix* matrix, uint64_t* byte
 static enum t3_status fill_zero(struct t3_context* context, const struct t3_matrix* matrix) {
   struct t3_state* state = state_of(context);
   uint64_t bytes = 0;
-  T3_TRY(whole_bytes(matrix, &bytes));
+  T3_TRY(whole_bytes(context, matrix, &bytes));
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
   T3_TRY(start_fill(&dma, matrix->address, bytes));
   state->filling = true;
   T3_TRY(wait_filled(context, &dma, deadline));
-  return state->fill_code;
+  return t3_outcome(context, state->fill_code, "the fill has failed");
 }
 
 static enum t3_status fill_alone(struct t3_context* context, const struct t3_matrix* matrix) {
@@ -162,7 +168,7 @@ static enum t3_status near_memory_command(struct t3_registers* near_memory, uint
 
 static enum t3_status arm_zero(struct t3_context* context, const struct t3_matrix* matrix) {
   uint64_t bytes = 0;
-  T3_TRY(whole_bytes(matrix, &bytes));
+  T3_TRY(whole_bytes(context, matrix, &bytes));
   struct t3_registers near_memory = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
   t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BASE_OFFSET, matrix->address);
   t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BYTES_OFFSET, bytes);

@@ -21,6 +21,12 @@ static inline struct t3_submission t3_submission_of(const char* kernel, uint32_t
   return submission;
 }
 
+/* What t3_is_valid and t3_is_batch expect. */
+#define T3_VALID_OUTPUT                                                                                        \
+  "a matrix of known kinds, rows less than 2^32 bytes apart, in tiles of 1 to 65535 rows and columns, 1 to 8 " \
+  "wavefronts"
+#define T3_VALID_BATCH "at most 65535 matrices, 2^32 workgroups and, for one matrix, strides of 0"
+
 /* Whether a packet can speak of the matrix. */
 bool t3_is_operand(const struct t3_matrix* matrix);
 bool t3_is_valid(const struct t3_output* output);
@@ -39,7 +45,7 @@ enum t3_status t3_wait_for_room(struct t3_context* context);
 enum t3_status t3_announce(struct t3_context* context, const struct t3_submission* submission);
 /* Waits for room in this queue, which is open, and queues the packet there. The queue in use stays. */
 enum t3_status t3_submit_to(struct t3_context* context, uint32_t queue, const struct t3_submission* submission);
-/* A call: waits for room and queues the packet. */
+/* Waits for room and queues the packet. */
 enum t3_status t3_submit(struct t3_context* context, const struct t3_submission* submission);
 
 #endif

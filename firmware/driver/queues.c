@@ -7,6 +7,8 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
+static const char open_queues[] = "0 or a queue of t3_open_queue";
+
 enum { MASK_WORDS = T3_KERNEL_QUEUE_CU_MASK_COUNT / T3_QUEUES };
 
 enum t3_status t3_start_queue(struct t3_context* context, uint32_t queue, uint64_t base) {
@@ -63,7 +65,7 @@ static enum t3_status open_queue(struct t3_context* context, const struct t3_que
 }
 
 enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options options, uint32_t* queue) {
-  if (queue == NULL) return T3_INVALID_ARGUMENT;
+  if (queue == NULL) return T3_REFUSE(context, "queue", "a place for its number");
   return T3_LOCKED(context, open_queue(context, &options, queue));
 }
 
@@ -73,7 +75,7 @@ bool t3_is_queue(const struct t3_context* context, uint32_t queue) {
 
 static enum t3_status set_queue(struct t3_context* context, uint32_t queue, const struct t3_queue_options* options) {
   struct t3_state* state = state_of(context);
-  if (!t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", open_queues);
   uint64_t completed = 0;
   T3_TRY(t3_look_at_kernels(context, queue, &completed));
   if (completed < state->queues[queue].submitted) return T3_BUSY;
@@ -86,7 +88,7 @@ enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t
 }
 
 static enum t3_status use_queue(struct t3_context* context, uint32_t queue) {
-  if (!t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", open_queues);
   state_of(context)->queue = queue;
   return T3_OK;
 }

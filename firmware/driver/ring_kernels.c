@@ -6,7 +6,7 @@
 
 static enum t3_status set_ring_workgroups(struct t3_context* context, uint32_t workgroups) {
   struct t3_state* state = state_of(context);
-  if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return T3_INVALID_ARGUMENT;
+  if (workgroups == 0 || workgroups > T3_RING_WORKGROUPS_MAX) return t3_at_fault(context, "workgroups", "1 to 496");
   if (workgroups == state->ring_workgroups) return T3_OK;
   /* The counters of all workgroups have one epoch, so none may have started before the others. */
   if (state->ring_epoch != 0) return T3_BUSY;
@@ -85,32 +85,41 @@ static enum t3_status reduce_scatter(struct t3_context* context, const struct t3
   return announce_ring(context, &submission, ring);
 }
 
-static enum t3_status checked_reduce_scatter(struct t3_context* context, const struct t3_output* output,
-                                             const struct t3_matrix* staging, struct ring ring) {
-  if (output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
-  if (ring.gpus == 1) return T3_OK;
+static struct t3_fault fault_of_matrices(const struct t3_output* output, const struct t3_matrix* staging,
+                                         uint32_t gpus) {
+  if (output == NULL || !t3_is_valid(output)) return (struct t3_fault){T3_INVALID_ARGUMENT, "output", T3_VALID_OUTPUT};
+  if (gpus == 1) return (struct t3_fault){0}; /* nothing is done */
   const struct t3_matrix* out = &output->matrix;
   /* The cache's data of the output are not those that neighbours update in memory. */
-  if (staging == NULL && out->memory != T3_UNCACHED) return T3_INVALID_ARGUMENT;
+  if (staging == NULL && out->memory != T3_UNCACHED)
+    return (struct t3_fault){T3_INVALID_ARGUMENT, "staging", "a matrix, or a T3_UNCACHED output"};
   if (staging != NULL &&
       (!t3_fits(staging, out->rows, out->columns, out->element) || staging->row_stride != out->row_stride))
-    return T3_INVALID_ARGUMENT;
-  return T3_LOCKED(context, reduce_scatter(context, output, staging, ring));
+    return (struct t3_fault){T3_INVALID_ARGUMENT, "staging", "the shape, row stride and element type of the output"};
+  return (struct t3_fault){0};
 }
 
 enum t3_status t3_ring_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging) {
   if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
-  return checked_reduce_scatter(context, output, staging, whole_ring(context));
+  const struct t3_fault fault = fault_of_matrices(output, staging, t3_gpus(context));
+  if (fault.status != T3_OK) return t3_refuse(context, __func__, fault);
+  if (t3_gpus(context) == 1) return T3_OK;
+  return T3_LOCKED(context, reduce_scatter(context, output, staging, whole_ring(context)));
 }
 
 enum t3_status t3_node_reduce_scatter(struct t3_context* context, const struct t3_output* output,
                                       const struct t3_matrix* staging, uint32_t gpus_per_node) {
   struct t3_state* state = state_of(context);
-  if (!t3_is_open(context) || gpus_per_node == 0 || state->gpus % gpus_per_node != 0) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  if (gpus_per_node == 0 || state->gpus % gpus_per_node != 0)
+    return T3_REFUSE(context, "gpus_per_node", "a divisor of the number of GPUs");
+  const struct t3_fault fault = fault_of_matrices(output, staging, gpus_per_node);
+  if (fault.status != T3_OK) return t3_refuse(context, __func__, fault);
+  if (gpus_per_node == 1) return T3_OK;
   const uint32_t place = state->gpu % gpus_per_node, first = state->gpu - place;
   const struct ring node = {place, gpus_per_node, first + (place + gpus_per_node - 1) % gpus_per_node};
-  return checked_reduce_scatter(context, output, staging, node);
+  return T3_LOCKED(context, reduce_scatter(context, output, staging, node));
 }
 
 static enum t3_status all_gather(struct t3_context* context, const struct t3_output* output) {
@@ -135,7 +144,8 @@ static enum t3_status all_gather(struct t3_context* context, const struct t3_out
 }
 
 enum t3_status t3_ring_all_gather(struct t3_context* context, const struct t3_output* output) {
-  if (!t3_is_open(context) || output == NULL || !t3_is_valid(output)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  if (output == NULL || !t3_is_valid(output)) return T3_REFUSE(context, "output", T3_VALID_OUTPUT);
   if (state_of(context)->gpus == 1) return T3_OK;
   return T3_LOCKED(context, all_gather(context, output));
 }

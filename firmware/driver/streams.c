@@ -21,7 +21,7 @@ static enum t3_status destroy(struct t3_context* context, uint32_t queue) {
   struct t3_state* state = state_of(context);
   const struct t3_queue_options none = {0};
   uint64_t completed = 0;
-  if (queue == 0 || !t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
+  if (queue == 0 || !t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue other than 0");
   T3_TRY(t3_look_at_kernels(context, queue, &completed));
   if (completed < state->queues[queue].submitted || state->queue == queue || is_to_be_told(context, queue))
     return T3_BUSY;
@@ -35,7 +35,7 @@ enum t3_status t3_queue_destroy(struct t3_context* context, uint32_t queue) {
 }
 
 static enum t3_status set_release(struct t3_context* context, uint32_t queue, bool release) {
-  if (!t3_is_queue(context, queue)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue");
   state_of(context)->queues[queue].releases = release;
   return T3_OK;
 }

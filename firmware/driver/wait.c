@@ -11,11 +11,17 @@ bool t3_enter(struct t3_context* context) {
   return true;
 }
 
-enum t3_status t3_leave(struct t3_context* context, enum t3_status status) {
+enum t3_status t3_leave(struct t3_context* context, enum t3_status status, const char* call) {
   struct t3_state* state = state_of(context);
+  struct t3_fault fault = {0};
+  if (status != T3_OK) fault = t3_take_fault(context, status); /* before a handler's calls say theirs */
   if (state->raised_lines & t3_handled_lines(context)) t3_serve(context);
   /* Only behind a failure: what goes well takes no time for it. */
-  if (status != T3_OK && t3_is_stale(context)) status = T3_STALE;
+  if (status != T3_OK && t3_is_stale(context)) {
+    status = T3_STALE;
+    fault = (struct t3_fault){0};
+  }
+  if (status != T3_OK) t3_note_failure(context, call, status, fault);
   --state->calls;
   state->hal->unlock(state->hal->platform);
   return status;

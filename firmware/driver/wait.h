@@ -5,18 +5,20 @@
 #ifndef T3_DRIVER_WAIT_H
 #define T3_DRIVER_WAIT_H
 
+#include "call_errors.h"
 #include "context_state.h"
 #include "registers.h"
 #include "t3/t3.h"
 
 /* False when the context is not open. Otherwise the lock is held until t3_leave. */
 bool t3_enter(struct t3_context* context);
-/* Returns the status. Handlers run of what the call has noticed. */
-enum t3_status t3_leave(struct t3_context* context, enum t3_status status);
+/* Returns the status, and keeps a failure of the call of this name. Handlers run of what the call has noticed. */
+enum t3_status t3_leave(struct t3_context* context, enum t3_status status, const char* call);
 
-/* The status of a call on an open context, under the lock. */
-#define T3_LOCKED(context, call) \
-  (t3_enter(context) ? t3_leave((context), state_of(context)->stale ? T3_STALE : (call)) : T3_INVALID_ARGUMENT)
+/* The status of a public call on an open context, under the lock. It stands in the public call, whose name it takes. */
+#define T3_LOCKED(context, call)                                                                   \
+  (t3_enter(context) ? t3_leave((context), state_of(context)->stale ? T3_STALE : (call), __func__) \
+                     : T3_INVALID_ARGUMENT)
 
 /* Returns the deadline of a call that begins now, by the HAL's clock. */
 uint64_t t3_deadline(const struct t3_context* context);

@@ -123,6 +123,9 @@ struct t3_hal {
    * when the same range is T3_MEMORY_FREE; with 0 bytes all pieces end. Pieces do not overlap. With `check` memory
    * the platform reports every access that is not within one allocated piece. */
   void (*own_memory)(void* platform, uint64_t address, uint64_t bytes, enum t3_memory_use use);
+  /* Optional. A call of the driver has failed with this code: `text` names the call and the parameter at fault. With
+   * T3_OK, the program has read all failures so far (t3_last_error). */
+  void (*error)(void* platform, enum t3_status code, const char* text);
 };
 
 /* For a driver of one's own: its GPU's memory is checked once it has declared a piece. */

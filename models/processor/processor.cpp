@@ -244,6 +244,13 @@ void Processor::log_mistake(const std::string& text) {
   if (mistakes_.size() < most_mistakes) mistakes_.push_back(text);
 }
 
+void Processor::note_error(Status code, const std::string& text) {
+  if (code == Status::ok)
+    unread_error_ = {};
+  else if (unread_error_.code == Status::ok)
+    unread_error_ = {code, text, local_now()};
+}
+
 void Processor::log_unbalanced(const std::string& what, std::uint32_t count, const char* call) {
   log_mistake(what + ": unlock as often as lock expected, found " + std::to_string(count) + " " + call +
               (count == 1 ? "" : "s") + " too many");

@@ -71,6 +71,13 @@ class Processor : public sc_core::sc_module, public Component {
     Picoseconds first = 0, last = 0;
   };
 
+  /// A failure of a call of the program's driver, as the driver reports it.
+  struct CallError {
+    Status code = Status::ok;  ///< ok: there is none
+    std::string text;          ///< names the call and the parameter at fault
+    Picoseconds time = 0;
+  };
+
   static constexpr std::uint64_t forever = ~std::uint64_t{0};
 
   tlm_utils::simple_initiator_socket<Processor, 64> socket{"socket"};
@@ -123,6 +130,8 @@ class Processor : public sc_core::sc_module, public Component {
   /// Reports of the program that cannot be true, such as the end of a phase that has not begun. Only the first of them
   /// is kept.
   const std::vector<std::string>& mistakes() const { return mistakes_; }
+  /// Returns the first failure that the program has not read.
+  const CallError& unread_error() const { return unread_error_; }
   const std::vector<PublishedBuffer>& buffers() const { return buffers_; }
   const char* group() const override { return "processor"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
@@ -137,6 +146,8 @@ class Processor : public sc_core::sc_module, public Component {
   void log(const std::string& text);
   /// Logs it, and keeps it among the mistakes.
   void log_mistake(const std::string& text);
+  /// A call of the driver has failed with this code. With Status::ok the program has read all failures so far.
+  void note_error(Status code, const std::string& text);
   /// "...: unlock as often as lock expected, found 1 unlock too many", of calls that hold interrupts off.
   void log_unbalanced(const std::string& what, std::uint32_t count, const char* call);
 
@@ -226,6 +237,7 @@ class Processor : public sc_core::sc_module, public Component {
   bool phase_refused_ = false, buffer_refused_ = false;         ///< for their number
   std::vector<PublishedBuffer> buffers_;
   std::vector<std::string> mistakes_;
+  CallError unread_error_;
   std::uint64_t reads_ = 0, writes_ = 0, failures_ = 0, waits_ = 0;
   Picoseconds waited_ = 0;
 };

@@ -251,8 +251,13 @@ void log(void* platform, const char* text) {
   Call(platform)->log(line);
 }
 
-void own_memory(void* platform, uint64_t address, uint64_t bytes, t3_memory_use kind) {
-  Call(platform)->own_memory(address, bytes, static_cast<std::uint32_t>(kind));
+void own_memory(void* platform, uint64_t address, uint64_t bytes, t3_memory_use use) {
+  Call(platform)->own_memory(address, bytes, static_cast<std::uint32_t>(use));
+}
+
+void error(void* platform, t3_status code, const char* text) {
+  const char* const line = touched_text(text);
+  Call(platform)->note_error(static_cast<Status>(code), line);
 }
 
 /// Nothing here has to be destroyed: a program may never return.
@@ -291,7 +296,8 @@ t3_hal native_hal(NativePlatform& platform) {
           argument_bool,
           argument_text,
           log,
-          own_memory};
+          own_memory,
+          error};
 }
 
 processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments) {

@@ -85,6 +85,8 @@ HostServices::Answer HostServices::answer_to(std::uint32_t call) {
       return &HostServices::panic;
     case T3_HOST_CALL_CALL_LOG:
       return &HostServices::log;
+    case T3_HOST_CALL_CALL_ERROR:
+      return &HostServices::error;
     case T3_HOST_CALL_CALL_MISTAKE:
       return &HostServices::mistake;
     case T3_HOST_CALL_CALL_MARK_BEGIN:
@@ -202,6 +204,8 @@ void HostServices::fault(t3_host_call& call) {
 void HostServices::panic(t3_host_call& call) { core_.crash(text_at(call.text)); }
 
 void HostServices::log(t3_host_call& call) { core_.log(text_at(call.text)); }
+
+void HostServices::error(t3_host_call& call) { core_.note_error(static_cast<Status>(call.value), text_at(call.text)); }
 
 void HostServices::mistake(t3_host_call& call) { core_.log_mistake(text_at(call.text)); }
 

@@ -50,6 +50,7 @@ class HostServices {
   void panic(t3_host_call& call);
   void log(t3_host_call& call);
   void own_memory(t3_host_call& call);
+  void error(t3_host_call& call);
   void mistake(t3_host_call& call);
   void mark_begin(t3_host_call& call);
   void mark_end(t3_host_call& call);

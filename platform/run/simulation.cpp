@@ -181,6 +181,28 @@ std::string text_of_end(Status status) {
   return fmt::format("{}: {}", name_of(status), text_of(status));
 }
 
+/// "at 650.000 ns: t3_dma_map: chunk: 1 or more workgroups of the output expected"
+std::string text_of_error(const processor::Processor::CallError& error) {
+  return fmt::format("at {:.3f} ns: {}", to_ns(error.time), error.text);
+}
+
+bool is_passed_on(const processor::Processor& processor) {
+  return processor.finished() && processor.status() == processor.unread_error().code;
+}
+
+/// Adds the run's first failure of a driver call that its program has neither read nor returned.
+void report_unread_error(const Node& node, RunResult& result) {
+  const processor::Processor* first = nullptr;
+  for (const auto& gpu : node.gpus()) {
+    const processor::Processor& processor = gpu->processor;
+    if (processor.unread_error().code == Status::ok || is_passed_on(processor)) continue;
+    if (first == nullptr || processor.unread_error().time < first->unread_error().time) first = &processor;
+  }
+  if (first != nullptr)
+    result.diagnosis.push_back(fmt::format("GPU {} firmware has not read an error: {} {}", first->gpu(),
+                                           name_of(first->unread_error().code), text_of_error(first->unread_error())));
+}
+
 /// Adds the errors that firmware and its GPU's blocks have reported. A guest may err thousands of times.
 void report_errors(const Node& node, RunResult& result) {
   constexpr std::size_t told = 4;
@@ -195,7 +217,8 @@ void report_errors(const Node& node, RunResult& result) {
                                                processor.gpu(), phase.phase, to_ns(phase.begin)));
     if (processor.status() != Status::ok && !processor.crashed())
       result.diagnosis.push_back(
-          fmt::format("GPU {} firmware ended with {}", processor.gpu(), text_of_end(processor.status())));
+          fmt::format("GPU {} firmware ended with {}{}", processor.gpu(), text_of_end(processor.status()),
+                      is_passed_on(processor) ? "; " + text_of_error(processor.unread_error()) : ""));
     for (std::size_t i = 0; i < records.size(); ++i) {
       std::string line =
           fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(), to_ns(records[i].time),
@@ -316,6 +339,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   require_own_process();
   require_fit(configuration, arguments, all_succeeded(node));
   result.diagnosis = refused;
+  if (!configuration.allow_errors) report_unread_error(node, result);
   report_errors(node, result);
   if (errs_without_end(node, configuration.limits.errors))
     result.diagnosis.push_back(

@@ -6,6 +6,7 @@ static const char* const nowhere = (const char*)5;
 static void* const nowhere_to_write = (void*)8;
 
 static void log_text(const struct t3_hal* hal) { hal->log(hal->platform, nowhere); }
+static void error(const struct t3_hal* hal) { hal->error(hal->platform, T3_BUSY, nowhere); }
 static void begin(const struct t3_hal* hal) { hal->mark(hal->platform, nowhere, true); }
 static void end(const struct t3_hal* hal) { hal->mark(hal->platform, nowhere, false); }
 static void reason(const struct t3_hal* hal) { (void)hal->wait_for_interrupt(hal->platform, 100, nowhere); }
@@ -88,11 +89,12 @@ static void exchange_all(const struct t3_hal* hal) {
 static void platform(const struct t3_hal* hal) { hal->wait_ns(nowhere_to_write, 100 + hal->gpu); }
 
 /* A call more has a row here for each pointer that it takes. */
-_Static_assert(sizeof(struct t3_hal) == 25 * sizeof(void*), "as many calls as there are rows for");
+_Static_assert(sizeof(struct t3_hal) == 26 * sizeof(void*), "as many calls as there are rows for");
 static const struct {
   const char* name;
   void (*act)(const struct t3_hal* hal);
 } acts[] = {{"log", log_text},
+            {"error", error},
             {"begin", begin},
             {"end", end},
             {"reason", reason},

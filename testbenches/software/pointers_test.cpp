@@ -22,7 +22,7 @@ TEST_CASE("a pointer to nowhere in any call of the HAL is one line that names th
     CHECK_THAT(outcome.err,
                Catch::EndsWith("\nt3vp: the firmware of GPU 0 has accessed memory of the host that is not there\n"));
   }
-  CHECK(number == 26);
+  CHECK(number == 27);
 }
 
 }  // namespace t3vp::test::pointers_test

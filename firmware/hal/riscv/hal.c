@@ -255,6 +255,11 @@ static void own_memory(void* platform, uint64_t address, uint64_t bytes, enum t3
   t3_host_ring(&call, T3_HOST_CALL_CALL_OWN_MEMORY);
 }
 
+static void error(void* platform, enum t3_status code, const char* text) {
+  (void)platform;
+  (void)t3_host_tell(T3_HOST_CALL_CALL_ERROR, text, code);
+}
+
 void t3_riscv_publish(void* platform, const struct t3_buffer* buffer);
 
 static struct t3_hal hal = {.read32 = read32,
@@ -279,7 +284,8 @@ static struct t3_hal hal = {.read32 = read32,
                             .argument_bool = argument_bool,
                             .argument_text = argument_text,
                             .log = log_line,
-                            .own_memory = own_memory};
+                            .own_memory = own_memory,
+                            .error = error};
 
 const struct t3_hal* t3_riscv_hal(void) {
   hal.gpu = (uint32_t)t3_number_of_core();

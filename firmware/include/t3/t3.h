@@ -135,6 +135,14 @@ struct t3_error {
   uint64_t time_ns;
 };
 
+/* What a call has failed with. The texts are constants. */
+struct t3_call_error {
+  enum t3_status code;  /* T3_OK: there is none */
+  const char* call;     /* such as "t3_dma_map" */
+  const char* argument; /* the parameter at fault, "" when it is none */
+  const char* text;     /* what was expected of the parameter; else what has failed, or the code in words */
+};
+
 /* The event that a handler is called for. */
 struct t3_interrupt {
   enum t3_line line;
@@ -351,6 +359,12 @@ enum t3_status t3_set_handler(struct t3_context* context, enum t3_line line, uin
 /* Stops calls of the line's handler. Events that occur meanwhile are reported when the line is unmasked. */
 enum t3_status t3_mask(struct t3_context* context, enum t3_line line);
 enum t3_status t3_unmask(struct t3_context* context, enum t3_line line);
+
+/* Returns what the latest call of this context that failed has failed with, and clears it. A failure is open until it
+ * is read here or the program returns its code; a run with an open one fails, unless the run file has allow_errors.
+ * T3_TIMEOUT and T3_BUSY open nothing: the same call may succeed later. They do when they are the code of a kernel or
+ * transfer that was waited for. */
+struct t3_call_error t3_last_error(struct t3_context* context);
 
 /* Takes the oldest entry out of the error log. */
 enum t3_status t3_next_error(struct t3_context* context, struct t3_error* error);
