@@ -2,28 +2,17 @@
  * were in their places have ended, writes its own, and in its turn the doorbell record, then rings. All entries are
  * signaled and a completion queue has as many places as the ring, so that completion n is at place n: it has come when
  * the index there is not that of the round before. */
-#include "t3/shmem_device.h"
+#include "shmem_post.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "t3/nic_cause.h"
 #include "t3/nic_completion.h"
-#include "t3/nic_opcode.h"
-#include "t3/nic_segment.h"
 #include "t3/nic_syndrome.h"
-#include "t3/nic_work_entry.h"
 #include "t3/registers/nic.h"
 
-enum { ENTRY_BYTES = T3_NIC_WORK_ENTRY_ENTRY_BYTES, COMPLETION_INDEX = 20, MESSAGES_MAX = 2 };
-
-/* A request to a GPU, for the text of a failure. */
-struct message {
-  const char* name;
-  struct t3_nic_work_entry head;
-  struct t3_nic_segment segment;
-  uint64_t value; /* inline, where there is no segment */
-};
+enum { ENTRY_BYTES = T3_NIC_WORK_ENTRY_ENTRY_BYTES, COMPLETION_INDEX = 20 };
 
 static const struct t3_shmem_queue* queue_to(const struct t3_shmem_ctx* shmem, uint32_t gpu) {
   return &shmem->queues[gpu];
@@ -33,34 +22,77 @@ static uint64_t doorbell_of(const struct t3_shmem_ctx* shmem, uint32_t offset, u
   return t3_block_base(shmem->table.gpu, T3_BLOCK_NIC) + offset + (uint64_t)number * stride;
 }
 
-static bool read_table(struct t3_wave* wave, uint64_t table, struct t3_shmem_ctx* shmem) {
+static bool read_table(struct t3_wave* wave, uint64_t address, struct t3_shmem_table* table) {
   unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES];
-  if (!t3_read(wave, table, T3_SHMEM_TABLE_BYTES, bytes)) return false;
-  shmem->table = t3_shmem_table_from(bytes);
+  if (!t3_read(wave, address, T3_SHMEM_TABLE_BYTES, bytes)) return false;
+  *table = t3_shmem_table_from(bytes);
   return true;
 }
 
-enum t3_status t3_shmem_ctx_open(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem_ctx* shmem) {
+static bool is_on_stack(const void* place) {
+  const char here = 0;
+  const uintptr_t from = (uintptr_t)place, to = (uintptr_t)&here;
+  return (from < to ? to - from : from - to) < T3_WAVE_STACK_BYTES;
+}
+
+/* A handle in local memory begins as zeros and is one context's for good: other waves may post by it. */
+static void claim(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem_ctx* shmem) {
   char text[T3_FAILURE_TEXT];
-  unsigned char bytes[T3_SHMEM_QUEUE_ENTRY_BYTES];
-  if (!read_table(wave, table, shmem)) return T3_BAD_ACCESS;
-  if (context >= shmem->table.contexts || shmem->table.gpus > T3_SHMEM_DEVICE_GPUS_MAX) {
+  const bool is_fresh = is_on_stack(shmem) || shmem->claimed == 0;
+  if (!is_fresh && (shmem->claimed != table || shmem->context != context)) {
     snprintf(text, sizeof text,
-             "t3_shmem_ctx_open of context %u: the table at 0x%llx has %u, and %u GPUs, at most %d expected", context,
-             (unsigned long long)table, shmem->table.contexts, shmem->table.gpus, (int)T3_SHMEM_DEVICE_GPUS_MAX);
+             "t3_shmem_ctx_open of context %u of the table at 0x%llx: the workgroup has opened context %u of the table "
+             "at 0x%llx by the same handle, one handle for each expected",
+             context, (unsigned long long)table, shmem->context, (unsigned long long)shmem->claimed);
     t3_fail(wave, text);
   }
+  shmem->claimed = table;
   shmem->context = context;
-  for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {
-    const uint64_t place = 1 + (uint64_t)context * shmem->table.gpus + gpu;
+}
+
+static void require_context(struct t3_wave* wave, uint64_t address, const struct t3_shmem_table* table,
+                            uint32_t context) {
+  char text[T3_FAILURE_TEXT];
+  if (context < table->contexts && table->gpus <= T3_SHMEM_DEVICE_GPUS_MAX) return;
+  snprintf(text, sizeof text,
+           "t3_shmem_ctx_open of context %u: the table at 0x%llx has %u, and %u GPUs, at most %d expected", context,
+           (unsigned long long)address, table->contexts, table->gpus, (int)T3_SHMEM_DEVICE_GPUS_MAX);
+  t3_fail(wave, text);
+}
+
+enum t3_status t3_shmem_ctx_open(struct t3_wave* wave, uint64_t table, uint32_t context, struct t3_shmem_ctx* shmem) {
+  unsigned char bytes[T3_SHMEM_QUEUE_ENTRY_BYTES];
+  struct t3_shmem_table read;
+  if (table == 0 || shmem == NULL)
+    t3_fail(wave, "t3_shmem_ctx_open: the address of a heap's table and a handle, not 0, expected");
+  if (!read_table(wave, table, &read)) return T3_BAD_ACCESS;
+  require_context(wave, table, &read, context);
+  claim(wave, table, context, shmem);
+  shmem->table = read;
+  for (uint32_t gpu = 0; gpu < read.gpus; ++gpu) {
+    const uint64_t place = 1 + (uint64_t)context * read.gpus + gpu;
     if (!t3_read(wave, table + place * sizeof bytes, T3_SHMEM_QUEUE_BYTES, bytes)) return T3_BAD_ACCESS;
     shmem->queues[gpu] = t3_shmem_queue_from(bytes);
   }
+  shmem->opened = T3_SHMEM_CTX_OPENED;
   return T3_OK;
 }
 
+static bool is_open(const struct t3_shmem_ctx* shmem) { return shmem != NULL && shmem->opened == T3_SHMEM_CTX_OPENED; }
+
+void t3_shmem_require_open(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name) {
+  char text[T3_FAILURE_TEXT];
+  if (is_open(shmem)) return;
+  snprintf(text, sizeof text, "%s: a context that t3_shmem_ctx_open has opened expected", name);
+  t3_fail(wave, text);
+}
+
+uint32_t t3_shmem_my_pe(const struct t3_shmem_ctx* shmem) { return is_open(shmem) ? shmem->table.gpu : 0; }
+
+uint32_t t3_shmem_n_pes(const struct t3_shmem_ctx* shmem) { return is_open(shmem) ? shmem->table.gpus : 0; }
+
 uint64_t t3_shmem_ptr(const struct t3_shmem_ctx* shmem, uint64_t address, uint32_t gpu) {
-  return gpu < shmem->table.gpus && queue_to(shmem, gpu)->reached != 0 ? t3_on_gpu(gpu, address) : 0;
+  return is_open(shmem) && gpu < shmem->table.gpus && queue_to(shmem, gpu)->reached != 0 ? t3_on_gpu(gpu, address) : 0;
 }
 
 static bool is_in_heap(const struct t3_shmem_ctx* shmem, uint64_t address, uint64_t bytes) {
@@ -69,20 +101,31 @@ static bool is_in_heap(const struct t3_shmem_ctx* shmem, uint64_t address, uint6
          bytes <= shmem->table.heap_bytes - offset;
 }
 
-static void require_gpu(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu) {
+void t3_shmem_require_pe(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu) {
   char text[T3_FAILURE_TEXT];
+  t3_shmem_require_open(wave, shmem, name);
   if (gpu < shmem->table.gpus && gpu != shmem->table.gpu) return;
   snprintf(text, sizeof text, "%s with GPU %u: another one of %u expected", name, gpu, shmem->table.gpus);
   t3_fail(wave, text);
 }
 
-static void require_heap(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint64_t address,
-                         uint64_t bytes) {
+void t3_shmem_require_heap(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint64_t address,
+                           uint64_t bytes) {
   char text[T3_FAILURE_TEXT];
   if (bytes != 0 && bytes <= UINT32_MAX && is_in_heap(shmem, address, bytes)) return;
   snprintf(text, sizeof text, "%s of %llu bytes at 0x%llx: 1 or more in the heap of 0x%llx bytes at 0x%llx expected",
            name, (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)shmem->table.heap_bytes,
            (unsigned long long)t3_on_gpu(shmem->table.gpu, shmem->table.heap));
+  t3_fail(wave, text);
+}
+
+void t3_shmem_require_integer(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name,
+                              uint64_t address) {
+  char text[T3_FAILURE_TEXT];
+  t3_shmem_require_heap(wave, shmem, name, address, sizeof(uint64_t));
+  if (address % sizeof(uint64_t) == 0) return;
+  snprintf(text, sizeof text, "%s of an integer of 8 bytes at 0x%llx: a multiple of 8 expected", name,
+           (unsigned long long)address);
   t3_fail(wave, text);
 }
 
@@ -135,8 +178,8 @@ static enum t3_status fail(struct t3_wave* wave, const struct t3_shmem_ctx* shme
 }
 
 /* Waits until the announced entry of this number has ended. A later entry may use its slot by then. */
-static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name, uint32_t gpu,
-                                uint64_t number) {
+enum t3_status t3_shmem_await_end(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name,
+                                  uint32_t gpu, uint64_t number) {
   const uint64_t place = number % shmem->table.entries * T3_NIC_COMPLETION_BYTES;
   struct t3_condition condition;
   condition.address = queue_to(shmem, gpu)->completions + place + COMPLETION_INDEX;
@@ -152,7 +195,7 @@ static enum t3_status await_end(struct t3_wave* wave, const struct t3_shmem_ctx*
 }
 
 static void write_entry(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu, uint64_t number,
-                        const struct message* message) {
+                        const struct t3_shmem_message* message) {
   unsigned char bytes[ENTRY_BYTES] = {0};
   struct t3_nic_work_entry head = message->head;
   head.flags |= T3_NIC_WORK_ENTRY_FLAGS_SIGNALED;
@@ -160,8 +203,10 @@ static void write_entry(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, 
   head.queue_pair = queue_to(shmem, gpu)->queue_pair;
   head.remote_key = queue_to(shmem, gpu)->key;
   t3_nic_work_entry_to(&head, bytes);
-  if (head.segments != 0) t3_nic_segment_to(&message->segment, bytes + T3_NIC_WORK_ENTRY_BYTES);
-  if (head.inline_bytes != 0) t3_put_number(bytes + T3_NIC_WORK_ENTRY_BYTES, head.inline_bytes, message->value);
+  unsigned char* const tail = bytes + T3_NIC_WORK_ENTRY_BYTES;
+  const bool adds = head.opcode == T3_NIC_FETCH_ADD;
+  if (head.segments != 0) t3_nic_segment_to(&message->segment, tail + (adds ? T3_NIC_SEGMENT_ENTRY_BYTES : 0));
+  if (adds || head.inline_bytes != 0) t3_put_number(tail, sizeof message->value, message->value);
   t3_write(wave, queue_to(shmem, gpu)->send + number % shmem->table.entries * ENTRY_BYTES, bytes, ENTRY_BYTES);
 }
 
@@ -206,12 +251,11 @@ static enum t3_status await_room(struct t3_wave* wave, const struct t3_shmem_ctx
   if (number < shmem->table.entries) return T3_OK;
   const uint64_t before = number - shmem->table.entries;
   if (!await_turn(wave, queue_to(shmem, gpu), T3_AT_LEAST, before + 1)) return T3_BAD_ACCESS;
-  return await_end(wave, shmem, name, gpu, before);
+  return t3_shmem_await_end(wave, shmem, name, gpu, before);
 }
 
-/* Posts up to MESSAGES_MAX behind each other, and returns the last one's number. */
-static enum t3_status post(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu,
-                           const struct message* messages, uint32_t count, uint64_t* last) {
+enum t3_status t3_shmem_post(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu,
+                             const struct t3_shmem_message* messages, uint32_t count, uint64_t* last) {
   uint64_t first = 0;
   if (!t3_fetch_add_64(wave, queue_to(shmem, gpu)->ticket, count, &first)) return T3_BAD_ACCESS;
   for (uint32_t i = 0; i < count; ++i) {
@@ -224,104 +268,4 @@ static enum t3_status post(struct t3_wave* wave, const struct t3_shmem_ctx* shme
   *last = first + count - 1;
   t3_trace_mark(wave, messages->name, messages->head.opcode == T3_NIC_WRITE ? messages->head.remote_address : 0);
   return announce(wave, shmem, gpu, first, first + count);
-}
-
-static struct message transfer(const struct t3_shmem_ctx* shmem, const char* name, enum t3_nic_opcode opcode,
-                               uint32_t gpu, uint64_t remote, uint64_t local, uint64_t bytes) {
-  struct message message = {.name = name};
-  message.head.opcode = (uint8_t)opcode;
-  message.head.remote_address = t3_on_gpu(gpu, remote);
-  message.head.segments = 1;
-  message.segment.address = local;
-  message.segment.key = shmem->table.key;
-  message.segment.bytes = (uint32_t)bytes;
-  return message;
-}
-
-static struct message inline_write(const char* name, uint32_t gpu, uint64_t remote, uint64_t value) {
-  struct message message = {.name = name, .value = value};
-  message.head.opcode = T3_NIC_WRITE;
-  message.head.flags = T3_NIC_WORK_ENTRY_FLAGS_INLINE;
-  message.head.inline_bytes = sizeof value;
-  message.head.remote_address = t3_on_gpu(gpu, remote);
-  return message;
-}
-
-enum t3_status t3_shmem_putmem_nbi(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest,
-                                   uint64_t source, uint64_t bytes, uint32_t pe) {
-  static const char name[] = "t3_shmem_putmem_nbi";
-  uint64_t number;
-  require_gpu(wave, shmem, name, pe);
-  require_heap(wave, shmem, name, dest, bytes);
-  require_heap(wave, shmem, name, source, bytes);
-  const struct message message = transfer(shmem, name, T3_NIC_WRITE, pe, dest, source, bytes);
-  return post(wave, shmem, pe, &message, 1, &number);
-}
-
-enum t3_status t3_shmem_putmem_signal_nbi(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest,
-                                          uint64_t source, uint64_t bytes, uint64_t sig_addr, uint64_t signal,
-                                          uint32_t pe) {
-  static const char name[] = "t3_shmem_putmem_signal_nbi";
-  uint64_t number;
-  require_gpu(wave, shmem, name, pe);
-  require_heap(wave, shmem, name, dest, bytes);
-  require_heap(wave, shmem, name, source, bytes);
-  require_heap(wave, shmem, name, sig_addr, sizeof signal);
-  const struct message messages[MESSAGES_MAX] = {transfer(shmem, name, T3_NIC_WRITE, pe, dest, source, bytes),
-                                                 inline_write(name, pe, sig_addr, signal)};
-  return post(wave, shmem, pe, messages, MESSAGES_MAX, &number);
-}
-
-enum t3_status t3_shmem_uint64_p(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest, uint64_t value,
-                                 uint32_t pe) {
-  static const char name[] = "t3_shmem_uint64_p";
-  uint64_t number;
-  require_gpu(wave, shmem, name, pe);
-  require_heap(wave, shmem, name, dest, sizeof value);
-  const struct message message = inline_write(name, pe, dest, value);
-  return post(wave, shmem, pe, &message, 1, &number);
-}
-
-enum t3_status t3_shmem_getmem(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint64_t dest, uint64_t source,
-                               uint64_t bytes, uint32_t pe) {
-  static const char name[] = "t3_shmem_getmem";
-  uint64_t number;
-  require_gpu(wave, shmem, name, pe);
-  require_heap(wave, shmem, name, source, bytes);
-  require_heap(wave, shmem, name, dest, bytes);
-  const struct message message = transfer(shmem, name, T3_NIC_READ, pe, source, dest, bytes);
-  const enum t3_status posted = post(wave, shmem, pe, &message, 1, &number);
-  return posted != T3_OK ? posted : await_end(wave, shmem, name, pe, number);
-}
-
-/* A read of nothing comes back behind all that was posted before it. */
-static enum t3_status post_read_of_nothing(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, const char* name,
-                                           uint32_t gpu, uint64_t* number) {
-  struct message message = {.name = name};
-  message.head.opcode = T3_NIC_READ;
-  message.head.remote_address = t3_on_gpu(gpu, shmem->table.heap);
-  return post(wave, shmem, gpu, &message, 1, number);
-}
-
-enum t3_status t3_shmem_fence(struct t3_wave* wave, const struct t3_shmem_ctx* shmem, uint32_t gpu) {
-  static const char name[] = "t3_shmem_fence";
-  uint64_t number;
-  require_gpu(wave, shmem, name, gpu);
-  return post_read_of_nothing(wave, shmem, name, gpu, &number);
-}
-
-enum t3_status t3_shmem_quiet(struct t3_wave* wave, const struct t3_shmem_ctx* shmem) {
-  static const char name[] = "t3_shmem_quiet";
-  uint64_t numbers[T3_SHMEM_DEVICE_GPUS_MAX];
-  for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {
-    if (gpu == shmem->table.gpu) continue;
-    const enum t3_status posted = post_read_of_nothing(wave, shmem, name, gpu, &numbers[gpu]);
-    if (posted != T3_OK) return posted;
-  }
-  for (uint32_t gpu = 0; gpu < shmem->table.gpus; ++gpu) {
-    if (gpu == shmem->table.gpu) continue;
-    const enum t3_status ended = await_end(wave, shmem, name, gpu, numbers[gpu]);
-    if (ended != T3_OK) return ended;
-  }
-  return T3_OK;
 }

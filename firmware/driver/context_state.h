@@ -42,8 +42,13 @@ struct t3_vector {
   uint32_t priority;
 };
 
+/* Who frees a piece of memory: the program by t3_free, or a part of the driver. */
+enum t3_allocation_owner { T3_PROGRAMS_MEMORY, T3_SHMEM_MEMORY };
+
 struct t3_allocation {
-  uint64_t address, bytes;
+  uint64_t address;
+  uint64_t bytes : 56; /* more than any memory has */
+  uint64_t owner : 8;  /* enum t3_allocation_owner */
 };
 
 /* The first kernel that has failed; T3_OK: none has. */

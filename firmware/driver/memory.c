@@ -1,3 +1,4 @@
+#include "allocations.h"
 #include "context_state.h"
 #include "end_of_memory.h"
 #include "handlers.h"
@@ -13,13 +14,15 @@
 
 static uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-static const char a_matrix[] = "rows and columns of 1 or more, a known element type and memory kind";
+static const char a_matrix[] = "rows and columns of 1 or more, a known element type and memory kind",
+                  a_piece[] = "where a piece of t3_malloc begins";
 
 static bool is_matrix(const struct t3_matrix* matrix) {
   return matrix != NULL && matrix->rows != 0 && matrix->columns != 0 && t3_has_known_kinds(matrix);
 }
 
-static enum t3_status take_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
+static enum t3_status take_memory(struct t3_context* context, enum t3_allocation_owner owner, uint64_t bytes,
+                                  uint64_t* address) {
   struct t3_state* state = state_of(context);
   if (address == NULL) return t3_at_fault(context, "address", "a place for the address");
   if (bytes == 0) return t3_at_fault(context, "bytes", "1 or more");
@@ -31,14 +34,19 @@ static enum t3_status take_memory(struct t3_context* context, uint64_t bytes, ui
   if (start > state->heap_end || bytes > state->heap_end - start) return T3_OUT_OF_MEMORY;
   if (state->allocation_count == T3_ALLOCATIONS_MAX) return T3_TABLE_FULL;
   for (uint32_t i = state->allocation_count++; i > place; --i) all[i] = all[i - 1];
-  all[place] = (struct t3_allocation){.address = start, .bytes = bytes};
+  all[place] = t3_allocation_of(start, bytes, owner);
   t3_declare_memory(state->hal, start, bytes, T3_MEMORY_ALLOCATED);
   *address = start;
   return T3_OK;
 }
 
+enum t3_status t3_malloc_for(struct t3_context* context, enum t3_allocation_owner owner, uint64_t bytes,
+                             uint64_t* address) {
+  return T3_LOCKED(context, take_memory(context, owner, bytes, address));
+}
+
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
-  return T3_LOCKED(context, take_memory(context, bytes, address));
+  return T3_LOCKED(context, take_memory(context, T3_PROGRAMS_MEMORY, bytes, address));
 }
 
 enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes, uint64_t* address) {
@@ -56,20 +64,34 @@ enum t3_status t3_take_end_of_memory(struct t3_context* context, uint64_t bytes,
   return T3_OK;
 }
 
-static enum t3_status give_back(struct t3_context* context, uint64_t address) {
+static bool has_rings(const struct t3_state* state, struct t3_allocation piece) {
+  for (uint32_t i = 0; i < T3_NIC_PAIRS; ++i)
+    if (state->nic_rings[i].bytes != 0 && t3_overlap(piece, state->nic_rings[i])) return true;
+  return false;
+}
+
+/* An address within another owner's piece is refused as that piece is: a shmem heap's first piece may begin there. */
+static enum t3_status give_back(struct t3_context* context, enum t3_allocation_owner owner, uint64_t address) {
   struct t3_state* state = state_of(context);
   struct t3_allocation* all = state->allocations;
   uint32_t place = 0;
-  while (place < state->allocation_count && all[place].address != address) ++place;
-  if (place == state->allocation_count) return t3_at_fault(context, "address", "where a piece of t3_malloc begins");
+  while (place < state->allocation_count && address - all[place].address >= all[place].bytes) ++place;
+  if (place == state->allocation_count) return t3_at_fault(context, "address", a_piece);
+  if (all[place].owner != owner) return T3_BUSY;
+  if (all[place].address != address) return t3_at_fault(context, "address", a_piece);
+  if (has_rings(state, all[place])) return T3_BUSY;
   t3_declare_memory(state->hal, address, all[place].bytes, T3_MEMORY_FREE);
   --state->allocation_count;
   for (; place < state->allocation_count; ++place) all[place] = all[place + 1];
   return T3_OK;
 }
 
+enum t3_status t3_free_of(struct t3_context* context, enum t3_allocation_owner owner, uint64_t address) {
+  return T3_LOCKED(context, give_back(context, owner, address));
+}
+
 enum t3_status t3_free(struct t3_context* context, uint64_t address) {
-  return T3_LOCKED(context, give_back(context, address));
+  return T3_LOCKED(context, give_back(context, T3_PROGRAMS_MEMORY, address));
 }
 
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix) {
@@ -78,7 +100,7 @@ enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* ma
   uint64_t bytes = 0;
   placed.row_stride = round_up(t3_row_bytes(matrix), ROW_ALIGNMENT);
   if (!t3_matrix_bytes(&placed, &bytes)) return T3_REFUSE_AS(context, T3_OUT_OF_MEMORY, "matrix", "a size of 64 bits");
-  T3_TRY(T3_LOCKED(context, take_memory(context, bytes, &placed.address)));
+  T3_TRY(T3_LOCKED(context, take_memory(context, T3_PROGRAMS_MEMORY, bytes, &placed.address)));
   *matrix = placed;
   return T3_OK;
 }

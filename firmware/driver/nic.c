@@ -1,7 +1,8 @@
 /* The NIC's table of regions, and the states of queue pairs. */
 #include "t3/nic.h"
-#include "context_state.h"
 
+#include "allocations.h"
+#include "context_state.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "wait.h"
@@ -75,10 +76,6 @@ static bool is_within(struct t3_allocation inner, struct t3_allocation outer) {
          inner.address - outer.address <= outer.bytes - inner.bytes;
 }
 
-static bool overlap(struct t3_allocation a, struct t3_allocation b) {
-  return a.address < b.address + b.bytes && b.address < a.address + a.bytes;
-}
-
 /* All in one piece of memory that the program has, and not the rings of another queue pair. */
 static enum t3_status check_memory(const struct t3_context* context, struct t3_allocation rings) {
   const struct t3_state* state = const_state_of(context);
@@ -86,7 +83,7 @@ static enum t3_status check_memory(const struct t3_context* context, struct t3_a
   while (i < state->allocation_count && !is_within(rings, state->allocations[i])) ++i;
   if (i == state->allocation_count) return T3_INVALID_ARGUMENT;
   for (i = 0; i < T3_NIC_PAIRS; ++i)
-    if (state->nic_rings[i].bytes != 0 && overlap(rings, state->nic_rings[i])) return T3_OVERLAP;
+    if (state->nic_rings[i].bytes != 0 && t3_overlap(rings, state->nic_rings[i])) return T3_OVERLAP;
   return T3_OK;
 }
 
@@ -98,7 +95,8 @@ static enum t3_status create(struct t3_context* context, struct t3_nic_queue* qu
   T3_TRY(read_state(&nic, queue, &state));
   if (state != T3_NIC_STATE_NOW_RESET) return T3_BUSY;
   if (t3_get32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue)) != 0) return T3_BUSY;
-  const struct t3_allocation rings = {.address = queue->memory, .bytes = t3_nic_queue_bytes(queue->entries)};
+  const struct t3_allocation rings =
+      t3_allocation_of(queue->memory, t3_nic_queue_bytes(queue->entries), T3_PROGRAMS_MEMORY);
   T3_TRY(check_memory(context, rings));
   T3_TRY(write_empty_rings(context, queue));
   t3_put32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue), queue->entries);

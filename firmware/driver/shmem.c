@@ -3,21 +3,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "bools.h"
 #include "context_state.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/registers/links.h"
 #include "t3/shmem_queue.h"
+#include "t3/shmem_sync.h"
 #include "t3/shmem_table.h"
 #include "t3_hal.h"
 
 #define ALIGNMENT 256u
 #define COUNTERS_BYTES 64u /* ticket and turn, 32 bytes apart */
-#define NO_PORT 0xFFFFu    /* of a route that leads nowhere */
+#define NOWHERE UINT64_MAX
+#define NO_PORT 0xFFFFu /* of a route that leads nowhere */
 
 /* The values that each GPU reports to the others. All of them except the key must be equal on all GPUs. */
-enum { TOLD_HEAP, TOLD_BYTES, TOLD_CONTEXTS, TOLD_ENTRIES, TOLD_CACHED, TOLD_FOR_HOST, TOLD_KEY, TOLD_COUNT };
+enum {
+  TOLD_HEAP,
+  TOLD_BYTES,
+  TOLD_CONTEXTS,
+  TOLD_ENTRIES,
+  TOLD_CACHED,
+  TOLD_FOR_HOST,
+  TOLD_COLLECTIVES,
+  TOLD_KEY,
+  TOLD_COUNT
+};
 
 static uint64_t round_up(uint64_t value) { return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
@@ -31,6 +44,10 @@ static uint64_t table_entries(const struct t3_context* context, const struct t3_
                   (uint64_t)options->contexts * const_state_of(context)->gpus * T3_SHMEM_QUEUE_ENTRY_BYTES);
 }
 
+static uint64_t sync_bytes(const struct t3_context* context, const struct t3_shmem_options* options) {
+  return options->collectives ? t3_shmem_sync_bytes(options->contexts, const_state_of(context)->gpus) : 0;
+}
+
 static uint64_t bytes_of_queue(uint32_t entries) { return round_up(COUNTERS_BYTES + t3_nic_queue_bytes(entries)); }
 
 static enum t3_status check(const struct t3_context* context, const struct t3_shmem_options* options) {
@@ -38,20 +55,27 @@ static enum t3_status check(const struct t3_context* context, const struct t3_sh
   const uint32_t entries = options->entries;
   if (options->heap_bytes == 0 || options->contexts == 0 || entries < 2 || (entries & (entries - 1)) != 0)
     return T3_INVALID_ARGUMENT;
-  if (!t3_is_bool(&options->cached_completions) || !t3_is_bool(&options->for_host)) return T3_INVALID_ARGUMENT;
+  if (!t3_is_bool(&options->cached_completions) || !t3_is_bool(&options->for_host) ||
+      !t3_is_bool(&options->collectives))
+    return T3_INVALID_ARGUMENT;
   if (state->gpus > T3_SHMEM_GPUS_MAX || entries > T3_NIC_ENTRIES_MAX || options->contexts > T3_SHMEM_QUEUES_MAX ||
       options->contexts * (state->gpus - 1) > T3_SHMEM_QUEUES_MAX)
     return T3_CAPACITY;
   return T3_OK;
 }
 
+/* One piece of memory: table, queues, counters of the collectives, heap. Its first part ends at the heap. */
 static enum t3_status take_memory(struct t3_context* context, const struct t3_shmem_options* options,
                                   struct t3_shmem_heap* heap) {
   heap->queue_count = options->contexts * (state_of(context)->gpus - 1);
-  heap->table_bytes = table_entries(context, options) + heap->queue_count * bytes_of_queue(options->entries);
+  heap->table_bytes = table_entries(context, options) + heap->queue_count * bytes_of_queue(options->entries) +
+                      sync_bytes(context, options);
   heap->heap_bytes = round_up(options->heap_bytes);
-  T3_TRY(t3_malloc(context, heap->table_bytes, &heap->table));
-  return t3_malloc(context, heap->heap_bytes, &heap->heap);
+  if (heap->heap_bytes < options->heap_bytes || heap->heap_bytes > UINT64_MAX - heap->table_bytes)
+    return T3_OUT_OF_MEMORY;
+  T3_TRY(t3_malloc_for(context, T3_SHMEM_MEMORY, heap->table_bytes + heap->heap_bytes, &heap->table));
+  heap->heap = heap->table + heap->table_bytes;
+  return T3_OK;
 }
 
 /* Compares the values of another GPU with those of this one; `names` has a name for each. Each difference is a line of
@@ -75,11 +99,11 @@ static enum t3_status compare(const struct t3_context* context, const char* call
 static enum t3_status tell_others(struct t3_context* context, const struct t3_shmem_options* options,
                                   const struct t3_shmem_heap* heap, uint64_t all[][TOLD_COUNT]) {
   static const char call[] = "t3_shmem_init";
-  static const char* const names[TOLD_KEY] = {"its heap at local address", "heap_bytes", "contexts", "entries",
-                                              "cached_completions",        "for_host"};
+  static const char* const names[TOLD_KEY] = {"its heap at local address", "heap_bytes", "contexts",   "entries",
+                                              "cached_completions",        "for_host",   "collectives"};
   const uint64_t mine[TOLD_COUNT] = {
-      heap->heap & T3_LOCAL_MASK,  heap->heap_bytes,  options->contexts, options->entries,
-      options->cached_completions, options->for_host, heap->key};
+      heap->heap & T3_LOCAL_MASK,  heap->heap_bytes,  options->contexts,    options->entries,
+      options->cached_completions, options->for_host, options->collectives, heap->key};
   T3_TRY(t3_host_all_gather(context, call, mine, sizeof mine, all));
   for (uint32_t gpu = 0; gpu < state_of(context)->gpus; ++gpu)
     T3_TRY(compare(context, call, gpu, all[gpu], mine, names, TOLD_KEY));
@@ -111,6 +135,14 @@ static struct t3_shmem_queue queue_for(const struct t3_context* context, const s
   return entry;
 }
 
+static enum t3_status write_zeros(struct t3_context* context, uint64_t address, uint64_t bytes) {
+  static const unsigned char zeros[ALIGNMENT];
+  const struct t3_hal* hal = state_of(context)->hal;
+  for (uint64_t done = 0; done < bytes; done += sizeof zeros)
+    T3_TRY(hal->write_memory(hal->platform, address + done, zeros, sizeof zeros));
+  return T3_OK;
+}
+
 static enum t3_status open_queues(struct t3_context* context, const struct t3_shmem_options* options,
                                   struct t3_shmem_heap* heap) {
   static const unsigned char zeros[COUNTERS_BYTES];
@@ -139,7 +171,8 @@ static enum t3_status write_table(struct t3_context* context, const struct t3_sh
       .contexts = options->for_host ? 0 : options->contexts,
       .entries = options->entries,
       .key = heap->key,
-      .flags = options->cached_completions ? T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS : 0};
+      .flags = (options->cached_completions ? T3_SHMEM_TABLE_FLAGS_CACHED_COMPLETIONS : 0) |
+               (options->collectives ? T3_SHMEM_TABLE_FLAGS_COLLECTIVES : 0)};
   uint32_t reached[T3_SHMEM_GPUS_MAX];
   for (uint32_t gpu = 0; gpu < state->gpus; ++gpu) T3_TRY(read_reached(context, gpu, &reached[gpu]));
   unsigned char bytes[T3_SHMEM_TABLE_ENTRY_BYTES] = {0};
@@ -171,15 +204,25 @@ static enum t3_status connect_queues(struct t3_context* context, const struct t3
   return t3_host_barrier(context); /* peers are ready to receive before anything is sent to them */
 }
 
+/* Nothing stays of a heap on which the GPUs do not agree. */
+static enum t3_status give_up(struct t3_context* context, const struct t3_shmem_heap* heap, enum t3_status status) {
+  if (heap->queue_count != 0) (void)t3_nic_dereg_mr(context, heap->key);
+  (void)t3_free_of(context, T3_SHMEM_MEMORY, heap->table);
+  return status;
+}
+
 enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap) {
   if (!t3_is_open(context) || heap == NULL) return T3_INVALID_ARGUMENT;
   T3_TRY(check(context, &options));
   struct t3_shmem_heap fresh = {0};
   uint64_t all[T3_SHMEM_GPUS_MAX][TOLD_COUNT];
+  const uint64_t sync = sync_bytes(context, &options);
   T3_TRY(take_memory(context, &options, &fresh));
   if (fresh.queue_count != 0)
-    T3_TRY(t3_nic_reg_mr(context, fresh.heap, fresh.heap_bytes, T3_NIC_ALL_ACCESS, &fresh.key));
-  T3_TRY(tell_others(context, &options, &fresh, all));
+    T3_TRY(t3_nic_reg_mr(context, fresh.heap - sync, sync + fresh.heap_bytes, T3_NIC_ALL_ACCESS, &fresh.key));
+  T3_TRY(write_zeros(context, fresh.heap - sync, sync));
+  const enum t3_status agreed = tell_others(context, &options, &fresh, all);
+  if (agreed != T3_OK) return give_up(context, &fresh, agreed);
   T3_TRY(open_queues(context, &options, &fresh));
   T3_TRY(write_table(context, &options, &fresh, all));
   T3_TRY(connect_queues(context, &options, &fresh));
@@ -187,20 +230,50 @@ enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options
   return T3_OK;
 }
 
-enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
-                               uint64_t* address) {
-  if (!t3_is_open(context) || heap == NULL || heap->table == 0 || address == NULL || bytes == 0)
-    return T3_INVALID_ARGUMENT;
-  static const char call[] = "t3_shmem_malloc";
-  static const char* const names[2] = {"used so far", "bytes"};
-  const uint64_t mine[2] = {heap->used, bytes};
+/* Finds the first gap of so many bytes; in `place` the number of pieces before it. NOWHERE: there is none. */
+static uint64_t find_gap(const struct t3_shmem_heap* heap, uint64_t bytes, uint32_t* place) {
+  uint64_t begin = heap->heap;
+  for (*place = 0; *place < heap->piece_count && bytes > heap->pieces[*place].address - begin; ++*place)
+    begin = heap->pieces[*place].address + heap->pieces[*place].bytes;
+  return bytes <= heap->heap + heap->heap_bytes - begin ? begin : NOWHERE;
+}
+
+/* Exchanges what a collective call of the heap does here, and where: local addresses, NOWHERE: nowhere. */
+static enum t3_status agree(struct t3_context* context, const char* call, const char* const names[2], uint64_t address,
+                            uint64_t bytes) {
+  const uint64_t mine[2] = {address == NOWHERE ? address : address & T3_LOCAL_MASK, bytes};
   uint64_t all[T3_SHMEM_GPUS_MAX][2];
   T3_TRY(t3_host_all_gather(context, call, mine, sizeof mine, all));
   for (uint32_t gpu = 0; gpu < state_of(context)->gpus; ++gpu)
     T3_TRY(compare(context, call, gpu, all[gpu], mine, names, 2));
-  if (bytes > heap->heap_bytes - heap->used) return T3_OUT_OF_MEMORY;
-  *address = heap->heap + heap->used;
-  heap->used += round_up(bytes);
+  return T3_OK;
+}
+
+enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
+                               uint64_t* address) {
+  if (!t3_is_open(context) || heap == NULL || heap->table == 0 || address == NULL || bytes == 0)
+    return T3_INVALID_ARGUMENT;
+  static const char* const names[2] = {"a gap at local address", "bytes"};
+  uint32_t place = 0;
+  const uint64_t begin = find_gap(heap, bytes, &place);
+  T3_TRY(agree(context, "t3_shmem_malloc", names, begin, bytes));
+  if (begin == NOWHERE) return T3_OUT_OF_MEMORY;
+  if (heap->piece_count == T3_SHMEM_PIECES_MAX) return T3_TABLE_FULL;
+  for (uint32_t i = heap->piece_count++; i > place; --i) heap->pieces[i] = heap->pieces[i - 1];
+  heap->pieces[place] = (struct t3_shmem_piece){.address = begin, .bytes = round_up(bytes)};
+  *address = begin;
+  return T3_OK;
+}
+
+enum t3_status t3_shmem_free(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t address) {
+  if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
+  static const char* const names[2] = {"a piece at local address", "bytes"};
+  uint32_t place = 0;
+  while (place < heap->piece_count && heap->pieces[place].address != address) ++place;
+  const bool found = place < heap->piece_count;
+  T3_TRY(agree(context, "t3_shmem_free", names, found ? address : NOWHERE, found ? heap->pieces[place].bytes : 0));
+  if (!found) return T3_INVALID_ARGUMENT;
+  for (--heap->piece_count; place < heap->piece_count; ++place) heap->pieces[place] = heap->pieces[place + 1];
   return T3_OK;
 }
 
@@ -255,8 +328,7 @@ enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_hea
   T3_TRY(t3_host_barrier(context)); /* no queue pair is reset while a peer waits for its answers */
   for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset_qp(context, &heap->queues[i]));
   if (heap->queue_count != 0) T3_TRY(t3_nic_dereg_mr(context, heap->key));
-  T3_TRY(t3_free(context, heap->table));
-  T3_TRY(t3_free(context, heap->heap));
+  T3_TRY(t3_free_of(context, T3_SHMEM_MEMORY, heap->table));
   *heap = (struct t3_shmem_heap){0};
   return ended;
 }

@@ -95,7 +95,7 @@ TEST_CASE("the timeline shows each PUT where it was posted and the way to the pe
     const std::string name = "GPU " + std::to_string(gpu);
     CHECK(run.events.instants_on(name, "t3_shmem_putmem_nbi") == owned[1 - gpu] * 3);
     CHECK(run.events.instants_on(name, "t3_shmem_uint64_p") == owned[1 - gpu] * 3);
-    CHECK(run.events.instants_on(name, "t3_shmem_fence") == owned[1 - gpu] * 3);
+    CHECK(run.events.instants_on(name, "t3_shmem_pe_fence") == owned[1 - gpu] * 3);
     CHECK(run.events.instants_on(name, "own slice complete") == owned[gpu] * 3);
   }
   CHECK(run.events.messages.size() == 11 * 3 * 2);

@@ -127,6 +127,125 @@ TEST_CASE("a context that there is not ends the kernel") {
                   "t3_shmem_ctx_open of context 3: the table at 0x");
 }
 
+TEST_CASE("a flag off its alignment ends the kernel") {
+  require_mistake([](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) { t3_shmem_uint64_p(w, s, t.flags + 4, 8, 1); },
+                  "t3_shmem_uint64_p of an integer of 8 bytes at 0x21004: a multiple of 8 expected");
+}
+
+TEST_CASE("a signal off its alignment ends the kernel") {
+  require_mistake(
+      [](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) {
+        t3_shmem_putmem_signal_nbi(w, s, t.target, t.source, 64, t.flags + 12, 1, T3_SHMEM_SIGNAL_SET, 1);
+      },
+      "t3_shmem_putmem_signal_nbi of an integer of 8 bytes at 0x");
+}
+
+TEST_CASE("a signal inside the data of its own put ends the kernel") {
+  require_mistake(
+      [](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) {
+        t3_shmem_putmem_signal_nbi(w, s, t.target, t.source, 57, t.target + 56, 1, T3_SHMEM_SIGNAL_SET, 1);
+      },
+      ": outside of its data, 0x39 bytes at 0x");
+}
+
+TEST_CASE("a signal that is neither set nor added ends the kernel") {
+  require_mistake(
+      [](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) {
+        t3_shmem_putmem_signal_nbi(w, s, t.target, t.source, 56, t.target + 56, 1, static_cast<t3_shmem_signal_op>(9),
+                                   1);
+      },
+      "t3_shmem_putmem_signal_nbi with sig_op 9: T3_SHMEM_SIGNAL_SET or T3_SHMEM_SIGNAL_ADD expected");
+}
+
+TEST_CASE("a barrier of a heap without collectives ends the kernel") {
+  require_mistake([](t3_wave* w, const Arguments&, t3_shmem_ctx* s) { t3_shmem_barrier_all(w, s); },
+                  "t3_shmem_barrier_all: a heap that t3_shmem_init has opened with `collectives` expected");
+}
+
+void require_unopened(void (*wave)(t3_wave*, const Arguments&, t3_shmem_ctx*), const std::string& name) {
+  Case what{wave};
+  what.opens_itself = true;
+  const RunResult result = run(what);
+  CAPTURE(result.diagnosis);
+  for (std::uint32_t g = 0; g < 2; ++g) CHECK(ended[g] == T3_ABORTED);
+  CHECK(tells(result, name + ": a context that t3_shmem_ctx_open has opened expected"));
+}
+
+TEST_CASE("a quiet with a context that was never opened ends the kernel") {
+  require_unopened(
+      [](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) {
+        CHECK(t3_shmem_n_pes(s) == 0);
+        CHECK(t3_shmem_ptr(s, t.target, t.gpu) == 0);
+        t3_shmem_quiet(w, s);
+      },
+      "t3_shmem_quiet");
+}
+
+TEST_CASE("a fence with a context that was never opened ends the kernel") {
+  require_unopened([](t3_wave* w, const Arguments&, t3_shmem_ctx* s) { t3_shmem_fence(w, s); }, "t3_shmem_fence");
+}
+
+TEST_CASE("a put with a context that was never opened ends the kernel") {
+  require_unopened([](t3_wave* w, const Arguments& t,
+                      t3_shmem_ctx* s) { t3_shmem_putmem_nbi(w, s, t.target, t.source, 8, other(t)); },
+                   "t3_shmem_putmem_nbi");
+}
+
+TEST_CASE("a barrier with a context that was never opened ends the kernel") {
+  require_unopened([](t3_wave* w, const Arguments&, t3_shmem_ctx* s) { t3_shmem_barrier_all(w, s); },
+                   "t3_shmem_barrier_all");
+}
+
+TEST_CASE("two waves of a workgroup that open different contexts by one handle end the kernel") {
+  Case what{[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
+    (void)t3_shmem_ctx_open(wave, told.table, wave->wave, shmem);
+  }};
+  what.contexts = what.waves = 2;
+  what.opens_itself = true;
+  const RunResult result = run(what);
+  CAPTURE(result.diagnosis);
+  for (std::uint32_t g = 0; g < 2; ++g) CHECK(ended[g] == T3_ABORTED);
+  CHECK(tells(result,
+              "workgroup 0, wave 1: t3_shmem_ctx_open of context 1 of the table at 0x800: the workgroup has "
+              "opened context 0 of the table at 0x800 by the same handle, one handle for each expected"));
+}
+
+TEST_CASE("two waves of a workgroup open different contexts by handles of their own") {
+  Case what{[](t3_wave* wave, const Arguments& told, t3_shmem_ctx*) {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      t3_shmem_ctx own;
+      if (t3_shmem_ctx_open(wave, told.table, (wave->wave + i) % 2, &own) != T3_OK) return;
+      t3_shmem_uint64_p(wave, &own, told.flags + 8 * (2 * wave->wave + i), 7, other(told));
+      t3_shmem_quiet(wave, &own);
+    }
+  }};
+  what.contexts = what.waves = 2;
+  what.opens_itself = true;
+  require_ended(run(what));
+  for (std::uint64_t i = 0; i < 4; ++i) CHECK(flag_of(0, i) == 7);
+}
+
+TEST_CASE("a program that frees memory of a heap is refused and the heap is whole") {
+  Case what{[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
+    t3_shmem_putmem_nbi(wave, shmem, told.target, told.source, 4096, other(told));
+    t3_shmem_quiet(wave, shmem);
+  }};
+  what.before = [](Program& p) {
+    CHECK(t3_free(&p.gpu, p.heap.table) == T3_BUSY);
+    CHECK(t3_free(&p.gpu, p.heap.heap) == T3_BUSY);
+    CHECK(t3_free(&p.gpu, p.heap.pieces[1].address) == T3_BUSY);
+    std::uint64_t next = 0;
+    CHECK(t3_malloc(&p.gpu, 4096, &next) == T3_OK);
+    CHECK(next >= p.heap.heap + p.heap.heap_bytes);
+    CHECK(t3_free(&p.gpu, next) == T3_OK);
+  };
+  require_ended(run(what));
+  for (std::uint32_t g = 0; g < 2; ++g) {
+    CHECK(closed[g] == T3_OK);
+    for (std::uint64_t i = 0; i < 4096; ++i) REQUIRE(targets[g][i] == pattern(1 - g, i));
+  }
+}
+
 TEST_CASE("a completion that goes stale in the cache is told and is no hang") {
   Case what{[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
     if (told.gpu != 0) return;
@@ -271,7 +390,7 @@ TEST_CASE("hosts that open a heap that cannot be") {
   Case what{[](t3_wave*, const Arguments&, t3_shmem_ctx*) {}};
   what.before = [](Program& p) {
     t3_shmem_heap heap{};
-    t3_shmem_options options{4096, 33, 16, false, false};
+    t3_shmem_options options{4096, 33, 16, false, false, false};
     CHECK(t3_shmem_init(&p.gpu, options, &heap) == T3_CAPACITY);
     options.contexts = 1, options.entries = 12;
     CHECK(t3_shmem_init(&p.gpu, options, &heap) == T3_INVALID_ARGUMENT);
@@ -295,6 +414,17 @@ TEST_CASE("hosts that take pieces of other sizes from a heap are told which") {
   require_ended(run(what));
   CHECK(logged_lines[0] ==
         std::vector<std::string>{"t3_shmem_malloc: GPU 1 has bytes 0x65, this GPU 0x64: the same expected"});
+}
+
+TEST_CASE("hosts that free other pieces of a heap are told which") {
+  Case what{[](t3_wave*, const Arguments&, t3_shmem_ctx*) {}};
+  what.before = [](Program& p) {
+    CHECK(t3_shmem_free(&p.gpu, &p.heap, p.heap.pieces[p.hal->gpu].address) == T3_MISMATCH);
+    CHECK(t3_shmem_free(&p.gpu, &p.heap, p.heap.heap + 256) == T3_INVALID_ARGUMENT);
+  };
+  require_ended(run(what));
+  REQUIRE(logged_lines[0].size() == 1);
+  CHECK(logged_lines[0][0].find("t3_shmem_free: GPU 1 has a piece at local address 0x1") == 0);
 }
 
 }  // namespace t3vp::test::shmem_errors_test

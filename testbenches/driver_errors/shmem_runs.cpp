@@ -9,10 +9,10 @@
 
 namespace t3vp::test::shmem_runs {
 
-std::array<std::vector<unsigned char>, most_gpus> targets, flags;
-std::array<t3_status, most_gpus> opened, ended, closed;
-std::array<std::uint64_t, most_gpus> kernel_ns;
-std::array<std::vector<std::string>, most_gpus> logged_lines;
+std::array<std::vector<unsigned char>, gpus_max> targets, flags;
+std::array<t3_status, gpus_max> opened, ended, closed;
+std::array<std::uint64_t, gpus_max> kernel_ns;
+std::array<std::vector<std::string>, gpus_max> logged_lines;
 
 namespace {
 
@@ -24,27 +24,31 @@ t3_plan plan(const t3_device*, const t3_launch* launch) {
   plan.name = "shmem";
   plan.workgroups = p.workgroups;
   plan.workgroups_per_cu = 64;
-  plan.waves = 1;
+  plan.waves = the.waves;
+  plan.tiles = 1;
   plan.local_bytes = sizeof(t3_shmem_ctx);
+  plan.read[0] = {p.source, p.source + piece};
+  plan.read_count = 1;
   plan.written[0] = {p.target, p.target + piece};
   plan.written_count = 1;
   const std::uint64_t table = p.table & T3_LOCAL_MASK, shared = p.flags & T3_LOCAL_MASK;
   plan.shared[0] = {table, table + p.table_bytes};
   plan.shared[1] = {shared, shared + piece};
   plan.shared_count = 2;
-  plan.doorbells = plan.awaits_arrivals = true;
+  plan.doorbells = plan.awaits_arrivals = plan.stores_here = true;
   return plan;
 }
 
 void run_wave(t3_wave* wave) {
   const auto& told = *static_cast<const Arguments*>(wave->arguments);
+  if (the.opens_itself) return the.run(wave, told, static_cast<t3_shmem_ctx*>(wave->local));
   auto* const shmem = static_cast<t3_shmem_ctx*>(wave->local);
   if (t3_shmem_ctx_open(wave, told.table, wave->workgroup % told.contexts, shmem) != T3_OK) return;
   the.run(wave, told, shmem);
 }
 
 t3_status open_heap(Program& p) {
-  t3_shmem_options options{8 * piece, the.contexts, the.entries, the.cached, false};
+  t3_shmem_options options{8 * piece, the.contexts, the.entries, the.cached, false, the.collectives};
   if (the.change != nullptr) the.change(p.hal->gpu, options);
   return opened[p.hal->gpu] = t3_shmem_init(&p.gpu, options, &p.heap);
 }
@@ -93,8 +97,8 @@ t3_status run_on(const t3_hal* hal) {
 
 /// What the driver logs is noted; the platform knows its GPUs apart by `platform`.
 t3_status program(const t3_hal* given, const t3_run*) {
-  static std::array<t3_hal, most_gpus> hals;
-  static std::array<void*, most_gpus> platforms;
+  static std::array<t3_hal, gpus_max> hals;
+  static std::array<void*, gpus_max> platforms;
   t3_hal& hal = hals[given->gpu];
   hal = *given;
   platforms[given->gpu] = given->platform;

@@ -13,6 +13,7 @@
 namespace t3vp::test::shmem_runs {
 
 inline constexpr std::uint64_t piece = 1 << 16;  // of the heap, for each purpose
+inline constexpr std::uint32_t gpus_max = 5;
 
 /// The arguments of the kernel.
 struct Arguments {
@@ -35,15 +36,18 @@ struct Case {
   void (*change)(std::uint32_t gpu, t3_shmem_options& options) = nullptr;
   void (*before)(Program& program) = nullptr;  ///< the kernel
   void (*beside)(Program& program) = nullptr;  ///< the kernel, when it has been queued
+  bool collectives = false;                    ///< whose counters the heap has
+  bool opens_itself = false;                   ///< the kernel opens its context
+  std::uint32_t waves = 1;                     ///< of a workgroup
   bool leaves_heap = false;                    ///< which is not closed in the end
 };
 
 /// What a run has left: memory of each GPU, how its kernel has ended and how long that took, what its driver has
 /// logged.
-extern std::array<std::vector<unsigned char>, most_gpus> targets, flags;
-extern std::array<t3_status, most_gpus> opened, ended, closed;
-extern std::array<std::uint64_t, most_gpus> kernel_ns;
-extern std::array<std::vector<std::string>, most_gpus> logged_lines;
+extern std::array<std::vector<unsigned char>, gpus_max> targets, flags;
+extern std::array<t3_status, gpus_max> opened, ended, closed;
+extern std::array<std::uint64_t, gpus_max> kernel_ns;
+extern std::array<std::vector<std::string>, gpus_max> logged_lines;
 
 /// Returns byte i of a GPU's source.
 unsigned char pattern(std::uint64_t gpu, std::uint64_t i);

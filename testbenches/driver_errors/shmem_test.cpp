@@ -36,7 +36,7 @@ TEST_CASE("kernels put bytes of any number and a flag behind a fence") {
   const RunResult result = run({[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
     for (std::size_t i = 0; i < sizes.size(); ++i)
       t3_shmem_putmem_nbi(wave, shmem, told.target + place_of(i), told.source + place_of(i), sizes[i], other(told));
-    t3_shmem_fence(wave, shmem, other(told));
+    t3_shmem_fence(wave, shmem);
     t3_shmem_uint64_p(wave, shmem, told.flags + 8, 77, other(told));
     (void)await_flag(wave, told.flags + 8, 77);
     t3_shmem_quiet(wave, shmem);
@@ -48,7 +48,8 @@ TEST_CASE("kernels put bytes of any number and a flag behind a fence") {
 TEST_CASE("a kernel that has seen a signal finds what was put before it") {
   static std::array<std::array<unsigned char, 64>, 2> seen;
   const RunResult result = run({[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
-    t3_shmem_putmem_signal_nbi(wave, shmem, told.flags + 4096, told.source + 4096, 61, told.flags, 5, other(told));
+    t3_shmem_putmem_signal_nbi(wave, shmem, told.flags + 4096, told.source + 4096, 61, told.flags, 5,
+                               T3_SHMEM_SIGNAL_SET, other(told));
     (void)await_flag(wave, told.flags, 5);
     (void)t3_read(wave, told.flags + 4096, 61, seen[told.gpu].data());
     t3_shmem_quiet(wave, shmem);
@@ -74,7 +75,7 @@ TEST_CASE("many workgroups share contexts whose rings go round") {
                const std::uint64_t at = 40 * (5 * wave->workgroup + i);
                t3_shmem_putmem_nbi(wave, shmem, told.target + at, told.source + at, 33, other(told));
              }
-             t3_shmem_fence(wave, shmem, other(told));
+             t3_shmem_fence(wave, shmem);
              t3_shmem_uint64_p(wave, shmem, told.flags + 8 * wave->workgroup, 1000 + wave->workgroup, other(told));
              t3_shmem_quiet(wave, shmem);
            },
@@ -91,7 +92,7 @@ TEST_CASE("many workgroups share contexts whose rings go round") {
 TEST_CASE("flags and queues are real in a run without data") {
   const RunResult result = run({[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
                                  t3_shmem_putmem_nbi(wave, shmem, told.target, told.source, 5000, other(told));
-                                 t3_shmem_fence(wave, shmem, other(told));
+                                 t3_shmem_fence(wave, shmem);
                                  t3_shmem_uint64_p(wave, shmem, told.flags, 9, other(told));
                                  (void)await_flag(wave, told.flags, 9);
                                  t3_shmem_quiet(wave, shmem);
@@ -122,6 +123,27 @@ TEST_CASE("a heap is closed when the last put has ended") {
   require_ended(result);
   CHECK(closed[0] == T3_OK);
   CHECK(closed[1] == T3_OK);
+}
+
+TEST_CASE("pieces of a heap are freed and taken again") {
+  Case what{[](t3_wave*, const Arguments&, t3_shmem_ctx*) {}};
+  what.before = [](Program& p) {
+    std::array<std::uint64_t, 4> at{};
+    for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(t3_shmem_malloc(&p.gpu, &p.heap, 1000 + i, &at[i]) == T3_OK);
+    for (std::size_t i = 1; i < 4; ++i) CHECK(at[i] == at[i - 1] + 1024);
+    std::uint64_t again = 0;
+    REQUIRE(t3_shmem_free(&p.gpu, &p.heap, at[1]) == T3_OK);
+    CHECK(t3_shmem_free(&p.gpu, &p.heap, at[1]) == T3_INVALID_ARGUMENT);
+    REQUIRE(t3_shmem_malloc(&p.gpu, &p.heap, 1025, &again) == T3_OK);
+    CHECK(again == at[3] + 1024);
+    REQUIRE(t3_shmem_malloc(&p.gpu, &p.heap, 1024, &again) == T3_OK);
+    CHECK(again == at[1]);
+    CHECK(t3_shmem_malloc(&p.gpu, &p.heap, 8 * piece, &again) == T3_OUT_OF_MEMORY);
+    while (p.heap.piece_count < T3_SHMEM_PIECES_MAX) REQUIRE(t3_shmem_malloc(&p.gpu, &p.heap, 1, &again) == T3_OK);
+    CHECK(t3_shmem_malloc(&p.gpu, &p.heap, 1, &again) == T3_TABLE_FULL);
+  };
+  require_ended(run(what));
+  CHECK(closed[0] == T3_OK);
 }
 
 TEST_CASE("completions may be cached where the NIC's writes invalidate") {
@@ -166,7 +188,7 @@ TEST_CASE("the rate of puts with fence and flag grows with the contexts", "[.][r
       run({[](t3_wave* wave, const Arguments& told, t3_shmem_ctx* shmem) {
              for (std::uint64_t i = 0; i < 8; ++i) {
                t3_shmem_putmem_nbi(wave, shmem, told.target, told.source, 1024, other(told));
-               t3_shmem_fence(wave, shmem, other(told));
+               t3_shmem_fence(wave, shmem);
                t3_shmem_uint64_p(wave, shmem, told.flags + 8 * wave->workgroup, i + 1, other(told));
              }
              t3_shmem_quiet(wave, shmem);

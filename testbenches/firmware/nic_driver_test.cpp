@@ -280,16 +280,16 @@ TEST_CASE("a peer's write with immediate makes no room for entries") {
 TEST_CASE("a symmetric heap that other GPUs have elsewhere is refused") {
   Driver d;
   t3_shmem_heap heap{};
-  CHECK(t3_shmem_init(&d.context, {4096, 11, 16, false, false}, &heap) == T3_CAPACITY);
-  CHECK(t3_shmem_init(&d.context, {4096, 1, 12, false, false}, &heap) == T3_INVALID_ARGUMENT);
+  CHECK(t3_shmem_init(&d.context, {4096, 11, 16, false, false, false}, &heap) == T3_CAPACITY);
+  CHECK(t3_shmem_init(&d.context, {4096, 1, 12, false, false, false}, &heap) == T3_INVALID_ARGUMENT);
   for (const bool second : {false, true}) {
-    t3_shmem_options options{4096, 1, 16, false, false};
+    t3_shmem_options options{4096, 1, 16, false, false, false};
     std::memset(second ? &options.for_host : &options.cached_completions, 2, 1);
     CHECK(t3_shmem_init(&d.context, options, &heap) == T3_INVALID_ARGUMENT);
   }
   std::vector<unsigned char> others(4 * 56);
   d.mock.bring("t3_shmem_init", others);
-  CHECK(t3_shmem_init(&d.context, {4096, 1, 16, false, false}, &heap) == T3_MISMATCH);
+  CHECK(t3_shmem_init(&d.context, {4096, 1, 16, false, false, false}, &heap) == T3_MISMATCH);
 }
 
 }  // namespace t3vp::test::nic_driver_test

@@ -40,7 +40,7 @@ static void post(struct t3_wave* wave) {
   struct t3_shmem_ctx* shmem = wave->local;
   if (t3_shmem_ctx_open(wave, p->table, 0, shmem) != T3_OK) return;
   if (t3_shmem_putmem_nbi(wave, shmem, p->target, p->source, p->bytes, p->next) != T3_OK) return;
-  if (t3_shmem_fence(wave, shmem, p->next) != T3_OK) return;
+  if (t3_shmem_fence(wave, shmem) != T3_OK) return;
   if (t3_shmem_uint64_p(wave, shmem, p->flag, 1, p->next) != T3_OK) return;
   (void)t3_wait_value(wave, (struct t3_condition){.address = p->flag, .bytes = 8, .mask = UINT64_MAX, .value = 1});
   (void)t3_shmem_quiet(wave, shmem);

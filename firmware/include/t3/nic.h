@@ -42,7 +42,8 @@ enum t3_status t3_nic_dereg_mr(struct t3_context* context, uint32_t key);
 enum { T3_NIC_ENTRIES_MAX = 32768, T3_NIC_RECORD_BYTES = 64 };
 
 /* A queue pair with its completion queue of the same size. The caller chooses number, completion queue, entries and
- * memory. Its rings and its doorbell record stay in that memory until the queue pair is reset. */
+ * memory. Its rings and its doorbell record stay in that memory until the queue pair is reset: t3_free of it is T3_BUSY
+ * until then. */
 struct t3_nic_queue {
   uint32_t number;           /* queue pair */
   uint32_t completion_queue; /* that no other queue pair has */

@@ -80,7 +80,7 @@ static void send_slice(struct t3_wave* wave, const struct t3_embedding* e, const
   const uint64_t bytes = bags_of(p, s) * t3_embedding_row_bytes(e);
   const uint64_t flag = t3_on_gpu(p->gpu, flag_of(p, e, s) & T3_LOCAL_MASK);
   if (t3_shmem_putmem_nbi(wave, shmem, out, staging_of(p, e, s, first), bytes, s->owner) == T3_OK &&
-      t3_shmem_fence(wave, shmem, s->owner) == T3_OK)
+      t3_shmem_pe_fence(wave, shmem, s->owner) == T3_OK)
     t3_shmem_uint64_p(wave, shmem, flag, 1, s->owner);
 }
 
