@@ -27,12 +27,14 @@ static enum t3_status wait_signal(struct t3_context* context, uint32_t index, ui
   }
 }
 
-static enum t3_status add_signal(const struct t3_context* context, uint32_t gpu, uint32_t index) {
+/* The counter is there on every GPU, so that nothing answers only where no link leads. */
+static enum t3_status add_signal(struct t3_context* context, uint32_t gpu, uint32_t index) {
   const struct t3_state* state = const_state_of(context);
   state->hal->order_writes(state->hal->platform);
   struct t3_registers signals = t3_block_on(state->hal, gpu, T3_BLOCK_SIGNALS);
   t3_put64(&signals, counter(T3_SIGNALS_ADD_OFFSET, T3_SIGNALS_ADD_STRIDE, index), 1);
-  return signals.status;
+  if (signals.status != T3_BAD_ADDRESS) return signals.status;
+  return t3_outcome(context, T3_NO_PEER, "no link leads to the previous GPU");
 }
 
 /* In each round a GPU signals the previous GPU and waits for the signal of the next one. Previous and next go by the

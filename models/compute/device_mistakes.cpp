@@ -13,6 +13,7 @@
 #include "protocol/address_map.h"
 #include "protocol/gpu_name.h"
 #include "registers/signals.h"
+#include "t3/address.h"
 #include "t3/element_bytes.h"
 
 namespace t3vp::compute {
@@ -349,6 +350,9 @@ Refusal validate_counter(const t3_call& call, const t3_plan& plan, std::uint16_t
     return refused(Status::aborted, "a {} {:#x}: one of the {} counters at {:#x} of {} expected",
                    adds ? "signal to" : "wait for", counter.address, static_cast<int>(Counters::value_count), base,
                    adds ? "a GPU" : "this GPU");
+  if (adds && offset / 8 == T3_SIGNAL_BARRIER)
+    return refused(Status::aborted, "a signal to {:#x}: counter {} is the barrier's, another one expected",
+                   counter.address, T3_SIGNAL_BARRIER);
   return adds ? validate_stored(counter, plan, gpu) : Refusal{};
 }
 

@@ -137,7 +137,8 @@ void guest_loads_what_it_stored(struct t3_wave* wave) {
     t3_store(wave, first, row_of(t3_on_gpu(1, PEER_ROW), 0));
     t3_load(wave, second, row_of(t3_on_gpu(1, PEER_DATA), 0));
     t3_store(wave, first, row_of(t3_on_gpu(1, PEER_ROW), 0));
-    t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET});
+    t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET +
+                                                   T3_SIGNALS_ADD_STRIDE});
     t3_store(wave, second, row_of(p->out, 0));
     t3_fence(wave);
   }

@@ -53,7 +53,8 @@ static void counts_behind_its_counters(struct t3_wave* wave) {
 
 static void counts_in_signals(struct t3_wave* wave) {
   uint64_t old;
-  (void)t3_fetch_add_64(wave, t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET, 1, &old);
+  (void)t3_fetch_add_64(wave, t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET + T3_SIGNALS_ADD_STRIDE, 1,
+                        &old);
 }
 
 static void reads_to_nowhere(struct t3_wave* wave) { (void)t3_read(wave, t3_on_gpu(1, COUNTERS), 8, NULL); }
@@ -228,24 +229,31 @@ static void signals_what_is_waited_for(struct t3_wave* wave) {
   t3_signal(wave, (struct t3_counter){.address = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET});
 }
 
+static void signals_the_barrier(struct t3_wave* wave) {
+  t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET});
+}
+
 static void signals_stores_backwards(struct t3_wave* wave) {
-  t3_signal(wave, (struct t3_counter){.address = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET,
-                                      .stored = {64, 32}});
+  t3_signal(wave, (struct t3_counter){
+                      .address = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET + T3_SIGNALS_ADD_STRIDE,
+                      .stored = {64, 32}});
 }
 
 static void signals_stores_elsewhere(struct t3_wave* wave) {
-  t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET,
-                                      .stored = {t3_on_gpu(1, PEER_ROW), t3_on_gpu(1, PEER_ROW + 33)}});
+  t3_signal(wave, (struct t3_counter){
+                      .address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET + T3_SIGNALS_ADD_STRIDE,
+                      .stored = {t3_on_gpu(1, PEER_ROW), t3_on_gpu(1, PEER_ROW + 33)}});
 }
 
 static void signals_stores_on_another_gpu(struct t3_wave* wave) {
-  t3_signal(wave, (struct t3_counter){.address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET,
-                                      .stored = {t3_on_gpu(2, PEER_ROW), t3_on_gpu(2, PEER_ROW + 32)}});
+  t3_signal(wave, (struct t3_counter){
+                      .address = t3_block_base(1, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET + T3_SIGNALS_ADD_STRIDE,
+                      .stored = {t3_on_gpu(2, PEER_ROW), t3_on_gpu(2, PEER_ROW + 32)}});
 }
 
 static void signals_stores_here(struct t3_wave* wave) {
   const uint64_t out = operands_of(wave)->out;
-  const uint64_t counter = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET;
+  const uint64_t counter = t3_block_base(0, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET + T3_SIGNALS_ADD_STRIDE;
   t3_signal(wave, (struct t3_counter){.address = counter, .stored = {out, out + 128}});
   t3_signal(wave, (struct t3_counter){.address = counter, .stored = {out, out + 129}});
 }
@@ -341,6 +349,7 @@ const struct guest_mistake guest_memory_mistakes[] = {
     {stores_where_it_does_not_send, "of GPU 1: its plan sends to 0x4000 to 0x401f of other GPUs, memory of this"},
     {signals_memory, "a signal to 0x"},
     {signals_what_is_waited_for, "a signal to 0x"},
+    {signals_the_barrier, "a signal to 0x1f0000031000: counter 0 is the barrier's, another one expected"},
     {signals_stores_backwards, "a signal that says that stores went to 0x40 up to 0x20: a range expected"},
     {signals_stores_elsewhere,
      "a signal to GPU 1 that says that stores went to 0x100000004000 to 0x100000004020: its plan sends to 0x4000 to "

@@ -159,8 +159,8 @@ TEST_CASE("a signal that goes to another GPU than the agreement is with is the k
   static std::uint64_t to;
   AllBench guest([](t3_wave* wave) {
     t3_counter counter{};
-    counter.address =
-        address_map::on_gpu(to, address_map::block_base(address_map::Block::signals) + registers::Signals::add_offset);
+    counter.address = address_map::on_gpu(
+        to, address_map::block_base(address_map::Block::signals) + registers::Signals::add_offset + 8);
     t3_signal(wave, counter);
   });
   guest.kernel.agree = [](const void*, t3_agreement* sent, t3_agreement* expected) {

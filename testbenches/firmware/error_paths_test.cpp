@@ -372,7 +372,7 @@ TEST_CASE("a block that does not answer gives a code from every call that needs 
   CHECK(with_dead(T3_BLOCK_DMA, [](Driver& d) { return t3_fill_zero(&d.context, &d.a); }) == T3_BAD_ADDRESS);
   CHECK(with_dead(T3_BLOCK_KERNEL_QUEUE, [](Driver& d) { return d.gemm(); }) == T3_BAD_ADDRESS);
   CHECK(with_dead(T3_BLOCK_KERNEL_QUEUE, [](Driver& d) { return t3_wait_kernels(&d.context); }) == T3_BAD_ADDRESS);
-  CHECK(with_dead(T3_BLOCK_SIGNALS, [](Driver& d) { return t3_barrier(&d.context); }) == T3_BAD_ADDRESS);
+  CHECK(with_dead(T3_BLOCK_SIGNALS, [](Driver& d) { return t3_barrier(&d.context); }) == T3_NO_PEER);
   CHECK(with_dead(T3_BLOCK_CACHE, [](Driver& d) { return t3_flush_cache(&d.context); }) == T3_BAD_ADDRESS);
   CHECK(with_dead(T3_BLOCK_SYSTEM, [](Driver& d) { return t3_init(&d.context, d.mock.hal()); }) == T3_BAD_ADDRESS);
 }

@@ -239,9 +239,9 @@ TEST_CASE("a core of twice the clock computes in half the time") {
   CHECK(ends_at("0.5") == at_1_GHz * 2);
 }
 
-TEST_CASE("what main returns and what exit is given is the program's status") {
+TEST_CASE("what main returns is the program's status, and what exit is given is none") {
   if (!has_image()) return;
-  require_diagnosis(guest("exits"), "GPU 0 firmware ended with overlap: .*");
+  require_diagnosis(guest("exits"), "GPU 0 firmware has called exit\\(3\\)");
   require_diagnosis(guest("fails"), "GPU 0 firmware ended with -1, which is no code of t3_status");
   require_diagnosis(guest("aborts"), "GPU 0 firmware has called abort\\(\\)");
   const CoreRun own({{"gpus", 1}, {"program", FIRMWARE_DIR "/own_main.elf"}});

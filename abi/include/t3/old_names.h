@@ -54,8 +54,7 @@ T3_IS_NOW("t3_nic_poll is t3_nic_poll_cq, which takes several") int t3_nic_poll(
 T3_IS_NOW("t3_shmem_close is t3_shmem_finalize") int t3_shmem_close(T3_ANYTHING);
 T3_IS_NOW("t3_shmem_open is t3_shmem_ctx_open") int t3_shmem_open(T3_ANYTHING);
 T3_IS_NOW("t3_shmem_put_nbi is t3_shmem_putmem_nbi(..., dest, source, bytes, pe)") int t3_shmem_put_nbi(T3_ANYTHING);
-T3_IS_NOW(
-    "t3_shmem_put_signal_nbi is t3_shmem_putmem_signal_nbi(..., dest, source, bytes, sig_addr, signal, sig_op, pe)")
+T3_IS_NOW("t3_shmem_put_signal_nbi is t3_shmem_putmem_signal_nbi(..., signal, sig_op, pe)")
 int t3_shmem_put_signal_nbi(T3_ANYTHING);
 T3_IS_NOW("t3_shmem_put_value is t3_shmem_uint64_p(..., dest, value, pe)") int t3_shmem_put_value(T3_ANYTHING);
 T3_IS_NOW("t3_shmem_get is t3_shmem_getmem(..., dest, source, bytes, pe)") int t3_shmem_get(T3_ANYTHING);

@@ -1,5 +1,6 @@
 /* The start and end of a program around main(), and the machine functions of the C library. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@ struct t3_riscv_start t3_riscv_start;
 extern char t3_heap_begin[];
 static char* heap_end = t3_heap_begin;
 
+/* The program has: its status is a t3_status. */
+static bool has_returned;
+
 /* start.S calls it, with a stack and zeroed variables. */
 void t3_start_c(void) {
   struct t3_host_call call = {.data = T3_EXPORTS_VERSION, .value = T3_EXPORTS_LAYOUT};
@@ -25,10 +29,17 @@ void t3_start_c(void) {
   t3_riscv_start.run = (const struct t3_run*)(uintptr_t)call.data;
   t3_riscv_start.memory_end = call.result;
   __libc_init_array();
-  exit(main());
+  const int status = main();
+  has_returned = true;
+  exit(status);
 }
 
 _Noreturn void _exit(int status) {
+  if (!has_returned && status != 0) {
+    char text[sizeof "has called exit(-2147483648)"];
+    (void)snprintf(text, sizeof text, "has called exit(%d)", status);
+    (void)t3_host_tell(T3_HOST_CALL_CALL_PANIC, text, 0);
+  }
   struct t3_host_call call = {.bytes = t3_riscv_locks(), .value = (uint32_t)status};
   t3_host_ring(&call, T3_HOST_CALL_CALL_END);
   for (;;) {
