@@ -21,7 +21,7 @@
 
 namespace t3vp::compute {
 
-class ComputeCluster : public sc_core::sc_module, public Component, public MemoryUser {
+class ComputeCluster : public sc_core::sc_module, public Component, public MemoryUser, public OrderTeller {
  public:
   DataInitiatorSocket<ComputeCluster> memory{"memory", this, &ComputeCluster::response};
   sc_core::sc_out<bool> interrupt{"interrupt"};
@@ -71,6 +71,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   bool is_behind(std::uint32_t queue, std::uint32_t other, std::uint64_t packet) const {
     return packet <= last_awaited(queue, other);
   }
+  /// What a queue's packets so far are behind, themselves too.
+  OrderPoint behind(std::uint32_t queue) const { return queues_[queue]->behind(); }
   /// Number of the last packet of `other` that packets of `queue` have waited for; 0 when there is none.
   std::uint64_t last_awaited(std::uint32_t queue, std::uint32_t other) const {
     return queues_[queue]->last_awaited(other);

@@ -60,6 +60,7 @@ void KernelAccesses::issue(Wave& wave, Transaction& transaction, Picoseconds del
     ++wave.in_flight.stores;
   }
   transaction.extension().token = number;
+  if (OrderObserver* const order = host_.order()) transaction.extension().order = order->point_of_wave(wave.agent);
   host_.issue(wave.slot, transaction, delay);
 }
 

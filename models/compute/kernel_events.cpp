@@ -14,6 +14,7 @@ bool KernelQueue::functional() const { return cluster_.functional_; }
 std::uint16_t KernelQueue::gpu() const { return cluster_.gpu_; }
 std::uint64_t KernelQueue::reset_count() const { return cluster_.resets_; }
 TransactionPool& KernelQueue::pool() { return cluster_.pool_; }
+OrderObserver* KernelQueue::order() { return cluster_.order_; }
 void KernelQueue::code_runs(const KernelCode* code) {
   if (code != nullptr) ++cluster_.stretches_;
   if (cluster_.code_told_) cluster_.code_told_(code);

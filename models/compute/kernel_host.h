@@ -7,6 +7,7 @@
 
 #include "compute/cluster_parameters.h"
 #include "protocol/float_environment.h"
+#include "protocol/order_observer.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
 #include "protocol/units.h"
@@ -41,6 +42,10 @@ class KernelHost {
   /// The code of the kernel's first access that failed.
   virtual Status failure() const = 0;
   virtual TransactionPool& pool() = 0;
+  /// Null where nobody checks for races.
+  virtual OrderObserver* order() = 0;
+  /// What the kernel begins behind.
+  virtual OrderPoint behind() const = 0;
   /// Sends a request of a workgroup, which leaves after `delay`. Its answer comes back through
   /// KernelRun::answered().
   virtual void issue(Slot slot, Transaction& transaction, Picoseconds delay = 0) = 0;

@@ -26,7 +26,24 @@ registers::KernelQueue& KernelQueue::registers() const { return cluster_.registe
 void KernelQueue::rung() {
   const bool is_taken =
       ring_.announce([this](const OutputRange& range) { return cluster_.use_beside(number_, range, true); });
+  if (is_taken && order() != nullptr)
+    announced_from_.emplace_back(ring_.announced(), order()->point_of(gpu(), OrderObserver::program));
   if (is_taken && !busy_) fetch();
+}
+
+/// A packet is behind the program's doorbell that has announced it.
+void KernelQueue::begin_order() {
+  while (!announced_from_.empty() && announced_from_.front().first <= ring_.completed()) announced_from_.pop_front();
+  if (!announced_from_.empty()) point_ = order()->join(point_, announced_from_.front().second);
+}
+
+/// Software sees the packet's end by its number.
+void KernelQueue::end_order() {
+  if (running_) point_ = kernel_->end_waves();
+  const std::uint64_t registers = address_map::on_gpu(gpu(), address_map::block_base(address_map::Block::kernel_queue));
+  order()->show(
+      registers + registers::KernelQueue::completed_offset + number_ * registers::KernelQueue::completed_stride,
+      point_);
 }
 
 void KernelQueue::acknowledged() {
@@ -42,6 +59,7 @@ void KernelQueue::check_idle() {
 void KernelQueue::fetch() {
   if (!ring_.has_packet()) return;
   busy_ = true;
+  if (order() != nullptr) begin_order();
   registers().status[number_].busy.set(1);
   read(ring_.packet_address(), PacketRing::entry_bytes);
 }
@@ -90,6 +108,7 @@ void KernelQueue::look_at_others() {
   behind_[other] = std::max(behind_[other], launch_.awaited_packet());
   for (std::uint32_t queue = 0; queue < behind_.size(); ++queue)
     behind_[queue] = std::max(behind_[queue], cluster_.last_awaited(other, queue));
+  if (order() != nullptr) point_ = order()->join(point_, cluster_.behind(other));
   complete(Status::ok);
 }
 
@@ -110,6 +129,7 @@ void KernelQueue::reset() {
   ring_.reset();
   in_flight_ = unacknowledged_ = 0;
   behind_ = {};
+  announced_from_.clear();
   clear_kernel();
 }
 
@@ -169,6 +189,7 @@ void KernelQueue::end_aborted() {
 
 void KernelQueue::complete(Status status, bool refused) {
   const KernelRanges& ranges = launch_.ranges();
+  if (order() != nullptr) end_order();
   if (running_ && kernel_->plan().stores_here) cluster_.history_.note_written(output_, kernel_->name());
   if (running_)
     cluster_.note_ended({number_, kernel_->name(), ranges.writes, ranges.reads, now(), ring_.completed() + 1});
@@ -192,6 +213,7 @@ void KernelQueue::send_completion_signal() {
       address_map::on_gpu(gpu(), signals) + registers::Signals::add_offset + std::uint64_t{8} * signal, {1, 8, 0});
   transaction.generation = no_generation;
   transaction.extension().cached = false;
+  transaction.extension().order = point_;
   transaction.attach_buffer();
   transaction.get_data_ptr()[0] = 1;
   cluster_.memory.send(transaction, 0);

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "compute/kernel_launch.h"
 #include "compute/packet_results.h"
@@ -63,6 +65,7 @@ class KernelQueue final : public KernelHost {
   // The queue's state, for other blocks.
   bool busy() const { return busy_; }
   std::uint64_t completed() const { return ring_.completed(); }
+  OrderPoint behind() const override { return point_; }
   std::uint64_t announced() const { return ring_.announced(); }
   /// Number of the last packet of another queue that its packets have waited for; 0 when there is none.
   std::uint64_t last_awaited(std::uint32_t queue) const { return behind_[queue]; }
@@ -101,6 +104,7 @@ class KernelQueue final : public KernelHost {
   std::uint64_t reset_count() const override;
   Status failure() const override { return failure_; }
   TransactionPool& pool() override;
+  OrderObserver* order() override;
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
   void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) override;
@@ -130,6 +134,8 @@ class KernelQueue final : public KernelHost {
   void withdraw(bool withdraws);
   void end_aborted();
   void clear_kernel();
+  void begin_order();
+  void end_order();
   void complete(Status status, bool refused = false);
   void send_completion_signal();
   void tell_output(const OutputRange& range);
@@ -158,6 +164,9 @@ class KernelQueue final : public KernelHost {
   /// Of each queue: the last packet that packets of this queue have waited for since the reset, directly or by others.
   std::array<std::uint64_t, registers::KernelQueue::base_count> behind_{};
   OutputRange output_;  ///< of the kernel that runs
+  /// What its packets so far are behind, themselves too; where the program was when it announced further ones.
+  OrderPoint point_ = 0;
+  std::deque<std::pair<std::uint64_t, OrderPoint>> announced_from_;
 };
 
 }  // namespace t3vp::compute

@@ -31,7 +31,11 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tile
       bytes_(host, accesses_, agreement_),
       polls_(host, accesses_, bytes_),
       work_(host, tiles_, {lent_tiles, local_, plan_.local_bytes, given_}),
-      timeline_(host, std::move(name), workgroups_.size()) {}
+      timeline_(host, std::move(name), workgroups_.size()) {
+  if (OrderObserver* const order = host.order())
+    first_agent_ =
+        order->begin_waves(host.gpu(), kernel.name, plan_.waves, plan_.workgroups * plan_.waves, host.behind());
+}
 
 KernelRun::~KernelRun() {
   for (const Wave& wave : waves_)
@@ -50,6 +54,7 @@ void KernelRun::start(Slot slot, std::uint32_t index) {
     wave.kernel = &kernel_;
     wave.stacks = &stacks_;
     wave.slot = slot;
+    wave.agent = first_agent_ + index * plan_.waves + number;
     wave.place = static_cast<std::size_t>(&wave - waves_.data());
     tiles_.clear(wave.place);
     wave.waiting = nullptr;
@@ -264,6 +269,7 @@ bool KernelRun::meet(Wave& wave) {
   wave.ends_later = true;
   if (++workgroup.met != plan_.waves) return false;
   workgroup.met = 0;
+  if (OrderObserver* const order = host_.order()) order->meet(wave.agent - wave.given.wave, plan_.waves);
   for (std::uint32_t number = 0; number < plan_.waves; ++number) {
     Wave& other = wave_of(wave.slot, number);
     other.ends_later = false;

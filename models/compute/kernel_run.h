@@ -40,6 +40,11 @@ class KernelRun {
   void elapsed(Slot slot, std::uint32_t wave);
   /// The wave reads again what it polls.
   void poll_again(Slot slot, std::uint32_t wave);
+  /// All waves have ended, or go no further: returns the point behind them.
+  OrderPoint end_waves() const {
+    OrderObserver* const order = host_.order();
+    return order == nullptr ? 0 : order->end_waves(first_agent_, plan_.workgroups * plan_.waves);
+  }
   /// Waves that have read something else than what they await.
   std::uint32_t polling() const { return WavePolls::count(waves_); }
   /// Returns what the first of them awaits, in words; empty when there is none.
@@ -83,8 +88,9 @@ class KernelRun {
   WavePolls polls_;
   WaveWork work_;
   WaveTimeline timeline_;
-  std::vector<Wave*> ready_;     ///< to be stepped, in this order
-  std::vector<Wave*> stepping_;  ///< those before them
+  std::uint32_t first_agent_ = 0;  ///< the first wave's number of the order observer's
+  std::vector<Wave*> ready_;       ///< to be stepped, in this order
+  std::vector<Wave*> stepping_;    ///< those before them
   bool running_ready_ = false;
   bool failed_ = false;
 };

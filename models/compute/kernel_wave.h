@@ -39,6 +39,7 @@ struct Wave : FrontFence, t3_wave {
   FiberStacks* stacks = nullptr;      ///< where its fiber's is from
   Fiber fiber;
   Slot slot = 0;
+  std::uint32_t agent = 0;           ///< its number of the order observer's
   std::size_t place = 0;             ///< among the kernel's: by slot, then by number
   t3_call asked{};                   ///< a copy of the latest call, which the program may overwrite meanwhile
   const t3_call* waiting = nullptr;  ///< the call that has not returned

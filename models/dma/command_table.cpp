@@ -137,7 +137,9 @@ void CommandTable::add() {
     for (std::uint32_t wf = 0; wf < range.grid.wavefronts; ++wf)
       if (!range.grid.wavefront_tile(wg, wf).empty()) ++command.tiles;
   command.ready.resize(std::size_t{range.count} * range.grid.wavefronts / command.block_tiles);
+  command.behind.resize(command.ready.size());
   command.serial = serials_++;
+  if (order_ != nullptr) command.added = order_->point_of(gpu_, OrderObserver::program);
   commands_.push_back(std::move(command));
   status_.accept();
 }
@@ -228,11 +230,15 @@ Command* CommandTable::find_triggered(const tlm::tlm_generic_payload& message, s
   return wrong.empty() ? &*command : nullptr;
 }
 
-void CommandTable::arrived(Command& command, std::size_t arrivals) {
+void CommandTable::arrived(Command& command, OrderPoint point, std::size_t arrivals) {
   command.last_done = now();
   command.done += arrivals;
+  if (order_ != nullptr) {
+    command.arrived = order_->join(command.arrived, point);
+    order_->show(address_map::on_gpu(gpu_, address_map::block_base(address_map::Block::dma)), command.arrived);
+  }
   if (!command.is_complete()) return;
-  if (command.signal != Command::no_signal && counters_.size() != 0) counters_->count(command.signal);
+  if (command.signal != Command::no_signal && counters_.size() != 0) counters_->count(command.signal, command.arrived);
   status_.command_is_complete();
 }
 

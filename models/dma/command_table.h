@@ -39,8 +39,9 @@ class CommandTable {
   Command* find(std::uint32_t serial);
   /// The command of the tile that a trigger names; null, with the reason in `wrong`, when there is none that fits.
   Command* find_triggered(const tlm::tlm_generic_payload& message, std::string& wrong);
-  /// Tiles of the command have arrived, or are final.
-  void arrived(Command& command, std::size_t arrivals = 1);
+  /// Tiles of the command have arrived, or are final, at this point of the order.
+  void arrived(Command& command, OrderPoint point, std::size_t arrivals = 1);
+  void tell_order_to(OrderObserver* observer) { order_ = observer; }
 
   std::size_t used() const;
   std::size_t pending() const;
@@ -70,6 +71,7 @@ class CommandTable {
   std::vector<Command> commands_;
   FormerMaps former_maps_;
   std::uint32_t serials_ = 0;
+  OrderObserver* order_ = nullptr;
 };
 
 }  // namespace t3vp::dma

@@ -22,6 +22,14 @@ class DmaAccesses {
     return transaction;
   }
 
+  void tell_order_to(OrderObserver* observer) { order_ = observer; }
+  /// Returns the point of a transfer that begins behind these points.
+  OrderPoint begin(std::uint16_t gpu, OrderPoint behind, OrderPoint and_behind = 0) {
+    if (order_ == nullptr) return 0;
+    return order_->begin_transfer(gpu, OrderObserver::dma, order_->join(behind, and_behind));
+  }
+  OrderObserver* order() const { return order_; }
+
   void begin_generation() { ++generation_; }
   bool is_stale(const tlm::tlm_generic_payload& transaction) const {
     return token_of(transaction) >> 32 != generation_;
@@ -45,6 +53,7 @@ class DmaAccesses {
     return transaction.get_extension<DataExtension>()->token;
   }
 
+  OrderObserver* order_ = nullptr;
   TransactionPool pool_;
   std::uint32_t generation_ = 0;  ///< resets so far
 };

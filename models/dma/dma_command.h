@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "protocol/order_observer.h"
 #include "protocol/staged_chunk.h"
 #include "protocol/units.h"
 
@@ -13,6 +14,7 @@ namespace t3vp::dma {
 /// A wavefront tile to be sent.
 struct Job {
   std::uint32_t serial, wg_id, wf_id;  ///< of its command; of the tile
+  OrderPoint behind = 0;               ///< the accesses that have made it ready
 };
 
 struct Command {
@@ -31,9 +33,12 @@ struct Command {
   std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
   std::uint64_t done = 0;           ///< arrivals of them acknowledged by a peer, or final for notify
   std::vector<std::uint8_t> ready;  ///< a bit for each tile of each block
+  std::vector<OrderPoint> behind;   ///< of each block: what has made its tiles ready
   std::uint32_t serial = 0;         ///< commands before it since reset
   bool begun = false;               ///< a tile has been triggered
   Picoseconds last_done = 0;        ///< when `done` last grew
+  OrderPoint added = 0;             ///< where the program was when it added the command
+  OrderPoint arrived = 0;           ///< behind all arrivals so far
 
   /// As many as `done` is in the end.
   std::uint64_t arrivals() const { return tiles * std::max<std::size_t>(destinations.size(), 1); }

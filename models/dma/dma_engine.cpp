@@ -102,7 +102,9 @@ void DmaEngine::triggered(int, tlm::tlm_generic_payload& transaction, Picosecond
   std::string wrong;
   if (Command* const command = table_.find_triggered(transaction, wrong)) {
     command->begun = true;
-    events_.push(now() + delay, {Event::ready, {command->serial, producer.wg_id, producer.wf_id}, nullptr});
+    events_.push(
+        now() + delay,
+        {Event::ready, {command->serial, producer.wg_id, producer.wf_id, extension_of(transaction).order}, nullptr});
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   } else {
     status_.fail(Status::mismatch, transaction.get_address(),
@@ -183,19 +185,21 @@ void DmaEngine::make_ready(const Job& job) {
   const TileGrid& grid = command->range.grid;
   const std::uint32_t tile = (job.wg_id - command->range.first) * grid.wavefronts + job.wf_id;
   std::uint8_t& ready = command->ready[tile / command->block_tiles];
+  OrderPoint& behind = command->behind[tile / command->block_tiles];
   const auto bit = static_cast<std::uint8_t>(1u << tile % command->block_tiles);
   if ((ready & bit) != 0)
     return status_.fail(Status::excess, command->range.base + grid.offset(command->tile(job)),
                         fmt::format("wavefront {} of workgroup {} is triggered a second time", job.wf_id, job.wg_id));
   ready |= bit;
-  if (command->kind == Command::Kind::notify) return table_.arrived(*command);
+  if (accesses_.order() != nullptr) behind = accesses_.order()->join(behind, job.behind);
+  if (command->kind == Command::Kind::notify) return table_.arrived(*command, job.behind);
   const std::uint32_t first_wf = job.wf_id / command->block_tiles * command->block_tiles;
   std::uint32_t expected = 0;
   for (std::uint32_t wf = first_wf; wf < first_wf + command->block_tiles; ++wf)
     if (!grid.wavefront_tile(job.wg_id, wf).empty()) ++expected;
   if (ready != (1u << expected) - 1) return;  // the empty tiles are the last
   for (std::uint32_t wf = first_wf; wf < first_wf + expected; ++wf) {
-    const Job next{job.serial, job.wg_id, wf};
+    const Job next{job.serial, job.wg_id, wf, behind};
     if (command->by_queue)
       queues_.add(command->queue, next);
     else

@@ -19,7 +19,7 @@
 
 namespace t3vp::dma {
 
-class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser {
+class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser, public OrderTeller {
  public:
   /// The Tracker's messages: a store without data names a complete tile, its place, shape and element type.
   DataTargetSocket<DmaEngine> trigger{"trigger", this, &DmaEngine::triggered};
@@ -42,6 +42,10 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   /// The same, and all tiles of the command have been sent and answered.
   bool has_sent_to(std::uint32_t wg_id, std::uint64_t peer_address) const {
     return table_.has_sent_to(wg_id, peer_address);
+  }
+  void tell_order_to(OrderObserver* observer) override {
+    table_.tell_order_to(observer);
+    accesses_.tell_order_to(observer);
   }
   const FormerMaps& former_maps() const { return table_.former_maps(); }
   /// A fill; what is sent goes to peers.

@@ -53,6 +53,7 @@ void LinkTransfers::read(const Job& job) {
   extension.traffic = command.reads;
   extension.element = grid.element;
   extension.producer = {job.wg_id, static_cast<std::uint8_t>(job.wf_id), gpu_};
+  extension.order = accesses_.begin(gpu_, job.behind, command.added);
   if (functional_) transaction.attach_buffer();
   bytes_in_flight_ += extension.shape.bytes();
   ports_.memory.send(transaction, parameters_.latency);
@@ -80,6 +81,7 @@ void LinkTransfers::send_to(const Command& command, std::uint64_t destination, T
   transaction.extension().traffic = command.writes;
   transaction.extension().element = extension.element;
   transaction.extension().producer = extension.producer;
+  transaction.extension().order = extension.order;
   if (const unsigned char* data = read.get_data_ptr()) {
     transaction.attach_buffer();
     std::memcpy(transaction.get_data_ptr(), data, transaction.get_data_length());
@@ -114,8 +116,9 @@ void LinkTransfers::ended(Transaction& transaction) {
                  extension.taken ? text_of_refusal(transaction)
                                  : describe(transaction) + ": the tile could not be read or sent");
   const bool unsent = extension.operation == Operation::load;
+  const OrderPoint point = extension.order;
   transaction.release();
-  if (command != nullptr) table_.arrived(*command, unsent ? command->destinations.size() : 1);
+  if (command != nullptr) table_.arrived(*command, point, unsent ? command->destinations.size() : 1);
 }
 
 }  // namespace t3vp::dma

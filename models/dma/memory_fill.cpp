@@ -44,6 +44,8 @@ void MemoryFill::begin() {
   next_ = base;
   left_ = bytes;
   traffic_ = registers_.command.writes();
+  if (accesses_.order() != nullptr)
+    order_ = accesses_.begin(gpu_, accesses_.order()->point_of(gpu_, OrderObserver::program));
   go_on();
 }
 
@@ -69,13 +71,17 @@ void MemoryFill::go_on() {
     if (!fits(parameters_.bytes_in_flight, outstanding_, bytes)) return;
     Transaction& transaction = accesses_.make(Operation::store, next_, {1, bytes, 0}, DmaAccesses::fill);
     transaction.extension().traffic = traffic_;
+    transaction.extension().order = order_;
     if (functional_) transaction.attach_buffer();
     next_ += bytes;
     left_ -= bytes;
     outstanding_ += bytes;
     memory_.send(transaction, parameters_.latency);
   }
-  if (!runs()) status_.fill_ended();
+  if (runs()) return;
+  if (accesses_.order() != nullptr)
+    accesses_.order()->show(address_map::on_gpu(gpu_, address_map::block_base(address_map::Block::dma)), order_);
+  status_.fill_ended();
 }
 
 }  // namespace t3vp::dma

@@ -43,6 +43,7 @@ class MemoryFill {
   std::uint64_t next_ = 0;                    ///< address of the next piece
   std::uint64_t left_ = 0, outstanding_ = 0;  ///< bytes behind it; bytes before it that memory has not answered
   TrafficClass traffic_ = TrafficClass::control;
+  OrderPoint order_ = 0;  ///< of its stores
 };
 
 }  // namespace t3vp::dma

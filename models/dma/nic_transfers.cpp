@@ -128,15 +128,16 @@ void NicTransfers::write_entry(std::size_t number, const Job& job, std::uint32_t
   t3_nic_segment_to(&segment, bytes + T3_NIC_WORK_ENTRY_BYTES);
   t3_nic_tile_to(&tile, bytes + T3_NIC_WORK_ENTRY_BYTES + T3_NIC_SEGMENT_ENTRY_BYTES);
   write_control(ports_.memory, registers_.queue_send_base[number].value() + index % entries * sizeof bytes, bytes,
-                sizeof bytes, number, parameters_.latency);
+                sizeof bytes, number, queues_[number].order, parameters_.latency);
 }
 
 /// Queues, records and doorbells are real in every run.
 void NicTransfers::write_control(DataInitiatorBase& socket, std::uint64_t address, const unsigned char* bytes,
-                                 std::uint32_t length, std::size_t queue, Picoseconds delay) {
+                                 std::uint32_t length, std::size_t queue, OrderPoint order, Picoseconds delay) {
   Transaction& transaction =
       accesses_.make(Operation::store, address, {1, length, length}, DmaAccesses::of_queue(queue));
   transaction.extension().traffic = TrafficClass::control;
+  transaction.extension().order = order;
   transaction.attach_buffer();
   std::memcpy(transaction.get_data_ptr(), bytes, length);
   socket.send(transaction, delay);
@@ -158,11 +159,15 @@ void NicTransfers::post(std::size_t number) {
   for (std::uint32_t i = 0; i < queue.batch; ++i) {
     queue.sent.push_back(queue.waiting.front());
     queue.waiting.pop_front();
+    if (OrderObserver* const order = accesses_.order()) {
+      const Job& job = queue.sent.back();
+      queue.order = order->join(accesses_.begin(gpu_, job.behind, table_.find(job.serial)->added), queue.order);
+    }
     write_entry(number, queue.sent.back(), queue.posted + i);
   }
   unsigned char record[record_bytes];
   t3_put_number(record, record_bytes, queue.posted + queue.batch);
-  write_control(ports_.memory, registers_.queue_record[number].value(), record, record_bytes, number,
+  write_control(ports_.memory, registers_.queue_record[number].value(), record, record_bytes, number, queue.order,
                 parameters_.latency);
 }
 
@@ -179,7 +184,7 @@ void NicTransfers::written(Transaction& write) {
   queue.posted += queue.batch;
   unsigned char count[doorbell_bytes];
   t3_put_number(count, doorbell_bytes, queue.posted);
-  write_control(ports_.nic, doorbell_of(pair), count, doorbell_bytes, number, 0);
+  write_control(ports_.nic, doorbell_of(pair), count, doorbell_bytes, number, queue.order, 0);
   if (trace_ != nullptr)
     for (std::size_t i = queue.sent.size() - queue.batch; i < queue.sent.size(); ++i)
       trace_->span(track_, "nic", now(), now() + 1000, flow_of(gpu_, queue.sent[i].wg_id, queue.sent[i].wf_id));
@@ -192,6 +197,7 @@ void NicTransfers::await(std::size_t number, std::uint32_t pair, std::uint32_t f
       Operation::wait, nic_register(registers::Nic::finished_offset, registers::Nic::finished_stride, pair), {1, 4, 4},
       DmaAccesses::of_queue(number));
   wait.extension().threshold = finished;
+  wait.extension().order = queues_[number].order;
   ports_.nic.send(wait, 0);
 }
 
@@ -222,7 +228,7 @@ void NicTransfers::ended(Transaction& wait) {
                    fmt::format("wavefront {} of workgroup {} by queue pair {} of the NIC: {}", job.wf_id, job.wg_id,
                                pair_of(number), text_of(status)));
     }
-    table_.arrived(*command);
+    table_.arrived(*command, wait.extension().order);
   }
   wait.release();
   post(number);

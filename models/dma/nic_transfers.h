@@ -57,6 +57,7 @@ class NicTransfers {
     std::uint32_t ended = 0;   ///< entries
     std::uint32_t batch = 0;   ///< entries that are being written: the doorbell rings when all have been
     std::uint32_t writes = 0;  ///< of the batch and the doorbell record, that memory has not answered
+    OrderPoint order = 0;      ///< of the latest batch, and all before it
     bool is_busy() const { return !waiting.empty() || !sent.empty(); }
   };
 
@@ -65,7 +66,7 @@ class NicTransfers {
   void post(std::size_t number);
   void write_entry(std::size_t number, const Job& job, std::uint32_t index);
   void write_control(DataInitiatorBase& socket, std::uint64_t address, const unsigned char* bytes, std::uint32_t length,
-                     std::size_t queue, Picoseconds delay);
+                     std::size_t queue, OrderPoint order, Picoseconds delay);
   void await(std::size_t number, std::uint32_t pair, std::uint32_t finished);
   std::uint32_t pair_of(std::size_t queue) const;
   std::uint64_t nic_register(std::uint64_t offset, std::uint64_t stride, std::uint32_t queue_pair) const;

@@ -311,6 +311,7 @@ void FabricPort::control_write(tlm::tlm_generic_payload& transaction, sc_core::s
   packet.extension().cached = false;
   packet.extension().token = resets_;
   packet.extension().fabric.sender_generation_since = &generation_since_;
+  if (order_ != nullptr) packet.extension().order = order_->point_of(gpu_, OrderObserver::program);
   if (!address_map::is_hbm(address)) packet.extension().ring = own_;
   packet.attach_buffer();
   std::memcpy(packet.get_data_ptr(), transaction.get_data_ptr(), bytes);

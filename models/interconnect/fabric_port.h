@@ -20,7 +20,7 @@
 
 namespace t3vp::interconnect {
 
-class FabricPort : public sc_core::sc_module, public Component {
+class FabricPort : public sc_core::sc_module, public Component, public OrderTeller {
  public:
   DataTargetSocket<FabricPort> compute{"compute", this, &FabricPort::request, from_compute};
   DataTargetSocket<FabricPort> dma{"dma", this, &FabricPort::request, from_dma};

@@ -41,14 +41,17 @@ std::uint64_t offset_in_block(std::uint64_t address) {
 }  // namespace
 
 Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_module(name), gpu_(gpu) {
+  points_.resize(registers.value.size());
   compute.report_to(registers.errors, registers.description().name);
   peers.report_to(registers.errors, registers.description().name);
   registers.value.on_write([this](std::size_t i) {
     note_other_change(i);
+    note_program(i);
     changed(i);
   });
   registers.add.on_write([this](std::size_t i) {
     note_other_change(i);
+    note_program(i);
     add(i, registers.add[i].value());
   });
   registers.interrupt.on_write([this] { interrupt.write(registers.interrupt.changed() != 0); });
@@ -155,16 +158,30 @@ void Signals::count_store(tlm::tlm_generic_payload& transaction) {
   std::memcpy(&value, transaction.get_data_ptr(), sizeof value);
   if (!is_known && !ring->is_of_kernel()) return refuse_of_an_earlier_generation(transaction);
   if (ring != nullptr && ring->is_of_kernel())
-    announced_.push_back({index, registers.value[index].value() + value, ring});
+    announced_.push_back({index, registers.value[index].value() + value, ring, extension_of(transaction).order});
   else
     note_other_change(index);
+  note_order(index, extension_of(transaction).order);
   add(index, value);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-void Signals::count(std::uint32_t counter) {
+void Signals::count(std::uint32_t counter, OrderPoint point) {
   note_other_change(counter);
+  note_order(counter, point);
   add(counter, 1);
+}
+
+void Signals::note_program(std::size_t index) {
+  if (order_ != nullptr) note_order(index, order_->point_of(gpu_, OrderObserver::program));
+}
+
+/// Who sees the counter from now on is behind the point.
+void Signals::note_order(std::size_t index, OrderPoint point) {
+  if (order_ == nullptr) return;
+  points_[index] = order_->join(points_[index], point);
+  const std::uint64_t block = address_map::on_gpu(gpu_, address_map::block_base(address_map::Block::signals));
+  order_->show(block + registers::Signals::value_offset + counter_bytes * index, point);
 }
 
 bool Signals::is_of_its_first_life(const RingSignal& signal) const {
@@ -228,7 +245,13 @@ bool Signals::is_fulfilled(const Wait& wait) const {
 void Signals::answer(const Wait& wait) {
   DataExtension& extension = extension_of(*wait.transaction);
   Refusal found;
-  if (extension.ring != nullptr) found = judge(wait.index, extension.threshold, *extension.ring);
+  OrderPoint seen = points_[wait.index];
+  if (extension.ring != nullptr) {
+    const Announced taken = take_signal(wait.index);
+    found = judge(taken, extension.threshold, *extension.ring);
+    seen = taken.order;
+  }
+  if (order_ != nullptr) extension.order = order_->join(extension.order, seen);
   if (found.status != Status::ok) {
     RingSignal answer;
     answer.why = std::move(found.why);
@@ -256,9 +279,9 @@ Signals::Refusal Signals::judge_lives(const RingSignal& found) const {
 
 /// A ring kernel goes on when its neighbour's signal, and nothing else, has raised the counter to the threshold, and
 /// the signal is of the kernel that the wait expects, which has not failed.
-Signals::Refusal Signals::judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected) {
-  const Announced taken = take_signal(index);
+Signals::Refusal Signals::judge(const Announced& taken, std::uint64_t threshold, const RingSignal& expected) const {
   const RingSignal& found = *taken.signal;
+  const std::size_t index = taken.index;
   if (Refusal refusal = judge_lives(found); refusal.status != Status::ok) return refusal;
   if (!agree(found, expected))
     return {Status::mismatch,

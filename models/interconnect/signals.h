@@ -16,7 +16,11 @@
 
 namespace t3vp::interconnect {
 
-class Signals : public sc_core::sc_module, public Component, public MemoryUser, public SignalCounters {
+class Signals : public sc_core::sc_module,
+                public Component,
+                public MemoryUser,
+                public SignalCounters,
+                public OrderTeller {
  public:
   /// Waits of workgroups, and stores to add[i] when a packet has ended.
   DataTargetSocket<Signals> compute{"compute", this, &Signals::compute_request};
@@ -34,7 +38,7 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser, 
   /// The use of a range by neighbours' ring kernels that have stored there and whose signals no kernel has awaited.
   std::string use_of(const OutputRange& range) const override;
   /// The DMA engine has completed a chunk.
-  void count(std::uint32_t counter) override;
+  void count(std::uint32_t counter, OrderPoint point) override;
   const char* group() const override { return "signals"; }
 
  private:
@@ -59,9 +63,12 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser, 
     std::size_t index;
     std::uint64_t value;
     std::shared_ptr<const RingSignal> signal;
+    OrderPoint order;
   };
   bool is_fulfilled(const Wait& wait) const;
   Announced take_signal(std::size_t index);
+  void note_program(std::size_t index);
+  void note_order(std::size_t index, OrderPoint point);
   void answer(const Wait& wait);
   struct Refusal {
     Status status = Status::ok;
@@ -69,7 +76,7 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser, 
     bool is_out_of_step = false;
   };
   Refusal judge_lives(const RingSignal& found) const;
-  Refusal judge(std::size_t index, std::uint64_t threshold, const RingSignal& expected);
+  Refusal judge(const Announced& taken, std::uint64_t threshold, const RingSignal& expected) const;
   bool is_of_its_first_life(const RingSignal& signal) const;
   bool note_sender(const RingSignal& signal, std::uint64_t address);
   void note_other_change(std::size_t index);
@@ -78,6 +85,7 @@ class Signals : public sc_core::sc_module, public Component, public MemoryUser, 
   std::uint16_t gpu_;
   std::vector<Wait> waits_;
   std::vector<Announced> announced_;
+  std::vector<OrderPoint> points_;  ///< what each counter's value shows
   /// A GPU that has signalled here since this one's reset, and which generation it had then: how often it had been
   /// reset.
   struct Sender {

@@ -254,7 +254,8 @@ Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const bool of_kernel = arrival.port == from_bypass || arrival.port == from_nic ||
                          (arrival.port == from_peers && extension.traffic != TrafficClass::control);
   return tracker.accept({extension.producer, arrival.transaction->get_address(), extension.shape, extension.operation,
-                         extension.element, is_local(arrival.port), arrival.port == from_cache, of_kernel});
+                         extension.element, is_local(arrival.port), arrival.port == from_cache, of_kernel,
+                         extension.order});
 }
 
 void MemoryController::enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "memory/tracker_ranges.h"
 #include "protocol/checked_parameters.h"
@@ -71,7 +72,7 @@ Tracker::Counted Tracker::accept(const Access& access) {
     }
     ++chunk.accepted;
     if (chunk.updates > 2) chunk.given[{tile, producer.gpu}] += access.shape.bytes();
-    return {{static_cast<std::uint16_t>(last_chunk_), tile}, chunk.generation, access.local};
+    return {{static_cast<std::uint16_t>(last_chunk_), tile}, chunk.generation, access.local, access.order};
   }
   check_stray(access);
   if (!discarded_.empty()) check_late(access);
@@ -207,6 +208,10 @@ bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseco
       count_entry();
   }
   table_.touch(*entry);
+  if (order_ != nullptr) {
+    chunk.counted.resize(chunk.slots());
+    chunk.counted[tile] = order_->join(chunk.counted[tile], counted.order);
+  }
   (counted.local ? entry->local : entry->incoming) += bytes;
   (counted.local ? chunk.local : chunk.incoming) += bytes;
   entry->last_count = std::max(entry->last_count, time);
@@ -236,6 +241,7 @@ void Tracker::complete_if_full(Entry& entry) {
   Transaction& message = pool_.make(Operation::store, chunk.address(tile), grid.shape(chunk.rectangle(tile)));
   message.extension().element = grid.element;
   message.extension().producer = {chunk.wg_of(tile), chunk.wf_of(tile), gpu_};
+  if (order_ != nullptr) message.extension().order = std::exchange(chunk.counted[tile], 0);
   const Picoseconds time = std::max(entry.last_count, now());
   trigger_wait_ += time - entry.last_count;
   if (trace_ != nullptr)

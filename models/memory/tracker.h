@@ -32,7 +32,7 @@
 
 namespace t3vp::memory {
 
-class Tracker : public sc_core::sc_module, public Component, public MapHolder, public MemoryUser {
+class Tracker : public sc_core::sc_module, public Component, public MapHolder, public MemoryUser, public OrderTeller {
  public:
   registers::Tracker registers{"registers"};
   /// It leads to the DMA engine: a store without data names the complete tile, its place, shape and element type.
@@ -57,12 +57,14 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     bool local = true;        ///< of this GPU's own blocks, not of peers
     bool from_cache = false;  ///< a write-back: it names no tile
     bool of_kernel = false;   ///< of this GPU's, past the cache, or of a peer's
+    OrderPoint order = 0;
   };
   /// For what an accepted access counts.
   struct Counted {
     TileName name;
     std::uint16_t generation = 0;  ///< of the chunk's place
     bool local = true;
+    OrderPoint order = 0;
     bool any() const { return name.chunk != TileName::no_chunk; }
   };
   Counted accept(const Access& access);
@@ -120,6 +122,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     std::uint64_t accepted = 0;             ///< accesses
     std::uint64_t first_slot = 0;           ///< of the spill table
     std::vector<bool> done, spilled;        ///< by tile
+    std::vector<OrderPoint> counted;        ///< by tile, what has been counted; empty where nobody checks for races
     bool blamed = false;                    ///< an access that did not fit has been reported
     Picoseconds mapped_at = 0;
     /// Accepted bytes by tile and GPU, for the diagnosis alone: of maps to which several peers send.

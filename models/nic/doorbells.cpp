@@ -58,6 +58,7 @@ void Doorbells::written(std::uint32_t queue) {
     status_.raise_error();
     return registers_.refuse(found.status, found.text);
   }
+  io_.follow_program();
   ring(queue, posted);
 }
 
@@ -90,6 +91,7 @@ void Doorbells::record_read(const Purpose& purpose, const tlm::tlm_generic_paylo
 }
 
 void Doorbells::take(tlm::tlm_generic_payload& store, const char* who) {
+  io_.follow(extension_of(store).order);
   serve(store, who);
   if (!registers_.is_observed()) return;
   RegisterAccess told;

@@ -21,8 +21,9 @@ std::uint64_t element_at(std::uint64_t offset, std::uint64_t base, std::uint64_t
 
 }  // namespace
 
-EngineWaits::EngineWaits(registers::Nic& registers, QueuePairs& pairs, DataTargetBase& engine, Picoseconds io_latency)
-    : registers_(registers), pairs_(pairs), engine_(engine), io_latency_(io_latency), queues_(pairs.count()) {}
+EngineWaits::EngineWaits(registers::Nic& registers, QueuePairs& pairs, DataTargetBase& engine, IoLink& io,
+                         Picoseconds io_latency)
+    : registers_(registers), pairs_(pairs), engine_(engine), io_(io), io_latency_(io_latency), queues_(pairs.count()) {}
 
 bool EngineWaits::is_doorbell(std::uint64_t address) const {
   return element_at(offset_of(address), registers::Nic::doorbell_offset, registers::Nic::doorbell_stride,
@@ -49,6 +50,7 @@ void EngineWaits::take(tlm::tlm_generic_payload& request) {
 
 void EngineWaits::answer(const Wait& wait, tlm::tlm_response_status response, Status status) {
   wait.request->set_response_status(response);
+  extension_of(*wait.request).order = io_.release();
   if (status != Status::ok) extension_of(*wait.request).refusal = static_cast<std::uint32_t>(status);
   engine_.respond(*wait.request, std::max(wait.answered, now() + io_latency_) - now());
   wait.request->release();

@@ -11,7 +11,7 @@ namespace t3vp::nic {
 class EngineWaits {
  public:
   /// `engine` is answered; `io_latency` is the I/O link's.
-  EngineWaits(registers::Nic& registers, QueuePairs& pairs, DataTargetBase& engine, Picoseconds io_latency);
+  EngineWaits(registers::Nic& registers, QueuePairs& pairs, DataTargetBase& engine, IoLink& io, Picoseconds io_latency);
 
   /// Whether the address is that of a doorbell.
   bool is_doorbell(std::uint64_t address) const;
@@ -41,6 +41,7 @@ class EngineWaits {
   registers::Nic& registers_;
   QueuePairs& pairs_;
   DataTargetBase& engine_;
+  IoLink& io_;
   Picoseconds io_latency_;
   std::vector<Queue> queues_;
 };

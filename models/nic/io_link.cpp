@@ -10,10 +10,12 @@
 
 namespace t3vp::nic {
 
-IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional)
+IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional,
+               std::uint16_t number)
     : sc_module(checked(name, parameters)),
       parameters_(parameters),
       functional_(functional),
+      number_(number),
       reads_(traffic_class_of("nic_read", TrafficDirection::reads).value_or(TrafficClass::control)),
       writes_(traffic_class_of("nic_write", TrafficDirection::writes).value_or(TrafficClass::control)) {}
 
@@ -34,11 +36,26 @@ TrafficClass IoLink::traffic_of(const Purpose& purpose) const {
 
 void IoLink::reset() { ++generation_; }
 
+/// Registers show how far it is.
+void IoLink::follow(OrderPoint point) {
+  if (order_ == nullptr) return;
+  order_->follow(number_, OrderObserver::nic, point);
+  order_->show(address_map::on_gpu(number_, address_map::block_base(address_map::Block::nic)),
+               order_->point_of(number_, OrderObserver::nic));
+}
+
+void IoLink::follow_program() {
+  if (order_ != nullptr) follow(order_->point_of(number_, OrderObserver::program));
+}
+
+OrderPoint IoLink::release() { return order_ == nullptr ? 0 : order_->release(number_, OrderObserver::nic); }
+
 Transaction& IoLink::make(Operation operation, const Area& area, const Purpose& purpose) {
   Transaction& transaction = pool_.make(operation, area.begin, area.shape);
   DataExtension& extension = transaction.extension();
   extension.stream = Stream::communication;
   extension.cached = false;
+  if (order_ != nullptr) extension.order = order_->point_of(number_, OrderObserver::nic);
   extension.traffic = traffic_of(purpose);
   extension.producer.gpu = static_cast<std::uint16_t>(address_map::gpu_of(area.begin));
   if (unused_.empty()) {

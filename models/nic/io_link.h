@@ -35,13 +35,14 @@ struct Purpose {
   std::uint64_t value = 0;       ///< what the doorbell said
 };
 
-class IoLink : public sc_core::sc_module {
+class IoLink : public sc_core::sc_module, public OrderTeller {
  public:
   DataInitiatorSocket<IoLink> memory{"memory", this, &IoLink::response};
   /// Gets each access when its answer has reached the NIC; data of a load are in the payload.
   std::function<void(const Purpose&, const tlm::tlm_generic_payload&)> on_answer;
 
-  IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional);
+  /// `number` is the NIC's.
+  IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number);
 
   /// A load does not overtake the stores before it, as on PCI Express. `real`: its data are needed in runs without
   /// data, too.
@@ -55,6 +56,15 @@ class IoLink : public sc_core::sc_module {
   void fetch_add(std::uint64_t address, std::uint64_t addend, const Purpose& purpose);
   /// Responses to accesses in flight are ignored after this.
   void reset();
+
+  // The order of what the NIC does; nothing where nobody checks for races.
+
+  /// It goes on behind the point.
+  void follow(OrderPoint point);
+  /// It goes on behind what the host program has done.
+  void follow_program();
+  /// Returns where it is, for others to see.
+  OrderPoint release();
 
  private:
   struct Answer {
@@ -73,6 +83,7 @@ class IoLink : public sc_core::sc_module {
 
   NicParameters parameters_;
   bool functional_;
+  std::uint16_t number_;
   TrafficClass reads_, writes_;  ///< control when kernels have taken all classes that there are
   TransactionPool pool_;
   std::vector<Purpose> purposes_;  ///< by the low half of the access' token

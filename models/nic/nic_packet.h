@@ -7,6 +7,7 @@
 #include <systemc>
 #include <vector>
 
+#include "protocol/order_observer.h"
 #include "protocol/picoseconds.h"
 #include "registers/nic_syndrome.h"
 #include "registers/status.h"
@@ -45,6 +46,7 @@ struct Packet {
   bool first = false, last = false, has_immediate = false;
   NicSyndrome syndrome = NicSyndrome::ok;
   Status reason = Status::ok;       ///< of a refusal by memory: what it has said
+  OrderPoint order = 0;             ///< where its sender is
   std::vector<unsigned char> data;  ///< empty where data are not simulated
 
   /// Its bytes go to the peer's memory.

@@ -10,14 +10,14 @@ namespace t3vp::nic {
 Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number,
          Trace* trace)
     : sc_module(checked(name, parameters)),
-      io("io", parameters, functional),
+      io("io", parameters, functional, number),
       number_(number),
       status_(registers, number, [this] { update_interrupt(); }),
       completions_(registers, io),
       pairs_(registers, status_, completions_, io.memory),
       regions_(registers, status_, io.memory, parameters.regions),
       transmitter_(wire),
-      waits_(registers, pairs_, engine, parameters.io_latency),
+      waits_(registers, pairs_, engine, io, parameters.io_latency),
       entries_(registers, status_, pairs_, waits_, io, requester_, parameters),
       delivery_(registers, pairs_, entries_, io, transmitter_, events_, parameters.mtu),
       requester_(registers, pairs_, entries_, delivery_, regions_.table(), io, events_, parameters, functional, number),
@@ -126,6 +126,7 @@ void Nic::completion_stored(std::uint32_t queue, const tlm::tlm_generic_payload&
 
 void Nic::receive(const PacketPointer& packet, Picoseconds sent) {
   if (!pairs_.admits(*packet, sent)) return;
+  io.follow(packet->order);
   if (packet->is_request())
     responder_.received(*packet);
   else

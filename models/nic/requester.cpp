@@ -159,6 +159,7 @@ void Requester::make_packet(std::uint32_t number, Message& message) {
     packet->tile = message.entry.tile();
   }
   packet->key = head.remote_key;
+  packet->order = io_.release();
   packet->message_bytes = bytes;
   packet->addend = message.entry.addend();
   packet->first = message.made == 0;

@@ -254,6 +254,7 @@ void Responder::pay(std::uint32_t number) {
     const bool refuses = duty.answer->kind == Packet::Kind::refuse;
     if (duty.received && !refuses) complete_receive(number, duty);
     if (trace_ != nullptr && duty.is_write && !duty.is_silent && !refuses) show_stored(duty);
+    duty.answer->order = io_.release();
     if (!duty.is_silent) transmitter_.send(duty.answer);
     if (refuses)
       return pairs_.enter_error(number, {NicCause::peers_request, duty.answer->syndrome, duty.answer->address});

@@ -137,6 +137,7 @@ Status Processor::exchange_with_hosts(const char* name, const void* mine, std::u
                                       Picoseconds deadline) {
   if (hosts_ == nullptr) return Status::no_peer;
   hosts_->come(gpu_, name, static_cast<const unsigned char*>(mine), bytes);
+  if (order_ != nullptr) order_->exchange(gpu_);
   begin_wait(std::string("the exchange of all hosts that it calls ") + name, deadline);
   while (!hosts_->is_over(gpu_) && !give_up_ && now() < deadline) wait_until(deadline, hosts_->over());
   end_wait();
@@ -145,6 +146,7 @@ Status Processor::exchange_with_hosts(const char* name, const void* mine, std::u
   std::string mistake;
   const Status status = hosts_->leave(gpu_, static_cast<unsigned char*>(all), mistake);
   if (!mistake.empty()) log_mistake(mistake);
+  if (order_ != nullptr) order_->exchange(gpu_);
   return status;
 }
 

@@ -19,6 +19,7 @@
 #include "protocol/agenda.h"
 #include "protocol/component.h"
 #include "protocol/data_protocol.h"
+#include "protocol/order_observer.h"
 #include "protocol/trace.h"
 #include "protocol/units.h"
 #include "registers/memory_use.h"
@@ -43,7 +44,7 @@ struct PublishedBuffer {
   Contents initial = {}, expected = {};
 };
 
-class Processor : public sc_core::sc_module, public Component {
+class Processor : public sc_core::sc_module, public Component, public OrderTeller {
  public:
   /// A phase of the program, which may come again and again, never within itself.
   struct PhaseTime {

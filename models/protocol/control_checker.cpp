@@ -21,10 +21,7 @@ std::vector<const tlm::tlm_extension_base*> extensions_of(const tlm::tlm_generic
 }  // namespace
 
 ControlChecker::ControlChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations)
-    : sc_module(name), place_(std::move(place)), violations_(violations) {
-  in.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-  out.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
-}
+    : PassThrough(name), place_(std::move(place)), violations_(violations) {}
 
 void ControlChecker::violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction) {
   violations_.add({by, place_, rule, describe(transaction, now())});
@@ -85,20 +82,6 @@ bool ControlChecker::get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, t
   if (granted && (address < dmi.get_start_address() || address > dmi.get_end_address()))
     violated(by_target, "direct memory access granted elsewhere than asked for", transaction);
   return granted;
-}
-
-tlm::tlm_sync_enum ControlChecker::nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                                   sc_core::sc_time& delay) {
-  return out->nb_transport_fw(transaction, phase, delay);
-}
-
-tlm::tlm_sync_enum ControlChecker::nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                                   sc_core::sc_time& delay) {
-  return in->nb_transport_bw(transaction, phase, delay);
-}
-
-void ControlChecker::invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) {
-  in->invalidate_direct_mem_ptr(begin, end);
 }
 
 }  // namespace t3vp

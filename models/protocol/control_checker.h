@@ -3,33 +3,22 @@
 // is loosely timed; nb_transport passes unchecked.
 #pragma once
 
-#include <tlm>
-
 #include <string>
 
+#include "protocol/pass_through.h"
 #include "protocol/violations.h"
 
 namespace t3vp {
 
-class ControlChecker : public sc_core::sc_module,
-                       private tlm::tlm_fw_transport_if<>,
-                       private tlm::tlm_bw_transport_if<> {
+class ControlChecker : public PassThrough<64> {
  public:
-  tlm::tlm_target_socket<64> in{"in"};
-  tlm::tlm_initiator_socket<64> out{"out"};
-
   /// `place` names the sockets for people.
   ControlChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations);
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
   void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& transaction) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
   bool check_request(const tlm::tlm_generic_payload& transaction);
   void violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction);

@@ -41,7 +41,7 @@
 //
 // Changes between request and response. Blocks on the route may change the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the lane and the lead, the traffic class (a mapped store's is its map's)
-// and the producer. The target may change the status and a read's data. No block may change command, length, data
+// and the producer. The target may change the status, a read's data and a wait's order. No block may change command, length, data
 // pointer, shape, element type, threshold, addend, `real`, token and queue.
 //
 // Resets. A request is lost when its GPU or the addressed GPU is reset before a memory or counter has taken it. The
@@ -66,6 +66,7 @@
 #include <tlm>
 
 #include "protocol/access.h"
+#include "protocol/order_observer.h"
 #include "protocol/picoseconds.h"
 #include "registers/status.h"
 
@@ -117,6 +118,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   /// Set by who refuses the request: a code (error_report.h) that no response has; 0: the response says it.
   std::uint32_t refusal = 0;
   bool taken = false;        ///< set by the sender's socket: there has been a notice, only the response is missing
+  OrderPoint order = 0;      ///< where its initiator is, for who checks for races; a wait's response: what it has seen
   std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
   Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
   FabricMarks fabric;        ///< on its way between GPUs

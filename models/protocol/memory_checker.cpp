@@ -10,10 +10,7 @@ namespace t3vp {
 
 MemoryChecker::MemoryChecker(const sc_core::sc_module_name& name, Name who, std::uint16_t gpu, const MemoryTable& table,
                              Violations& violations)
-    : sc_module(name), who_(std::move(who)), gpu_(gpu), table_(table), violations_(violations) {
-  in.bind(static_cast<tlm::tlm_fw_transport_if<DataProtocol>&>(*this));
-  out.bind(static_cast<tlm::tlm_bw_transport_if<DataProtocol>&>(*this));
-}
+    : PassThrough(name), who_(std::move(who)), gpu_(gpu), table_(table), violations_(violations) {}
 
 /// A malformed request is not checked: its target refuses it. Nor is a read of the driver's memory refused: the
 /// dispatcher reads packets there.
@@ -34,24 +31,21 @@ tlm::tlm_sync_enum MemoryChecker::nb_transport_fw(tlm::tlm_generic_payload& tran
   return out->nb_transport_fw(transaction, phase, delay);
 }
 
-tlm::tlm_sync_enum MemoryChecker::nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
-                                                  sc_core::sc_time& delay) {
-  return in->nb_transport_bw(transaction, phase, delay);
-}
-
 void MemoryChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
   check(transaction);
   out->b_transport(transaction, delay);
 }
 
-unsigned MemoryChecker::transport_dbg(tlm::tlm_generic_payload& transaction) { return out->transport_dbg(transaction); }
+PlainMemoryChecker::PlainMemoryChecker(const sc_core::sc_module_name& name, std::string who, const MemoryTable& table,
+                                       Violations& violations)
+    : PlainPassThrough(name), who_(std::move(who)), table_(table), violations_(violations) {}
 
-bool MemoryChecker::get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) {
-  return out->get_direct_mem_ptr(transaction, dmi);
-}
-
-void MemoryChecker::invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) {
-  in->invalidate_direct_mem_ptr(begin, end);
+void PlainMemoryChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  const std::uint64_t begin = transaction.get_address(), end = begin + transaction.get_data_length();
+  if (const auto fault = table_.fault_of(begin, end, false))
+    violations_.add({Violation::By::initiator, who_, fault->rule,
+                     describe(transaction, now() + from_sc_time(delay)) + "; " + fault->detail});
+  out->b_transport(transaction, delay);
 }
 
 }  // namespace t3vp

@@ -65,7 +65,7 @@ MemoryTable::Fault MemoryTable::outside(std::uint64_t begin, std::uint64_t end) 
     return {"access to freed memory", fmt::format("{:#x} to {:#x} was freed at {:.3f} ns", freed->piece.begin,
                                                   freed->piece.end - 1, to_ns(freed->time))};
   const Piece* const before = piece_before(begin);
-  return {"access to memory that nobody has allocated",
+  return {"access to memory that is not allocated",
           before == nullptr ? "no piece lies before it"
                             : fmt::format("the piece before it ends at {:#x}", before->end - 1)};
 }

@@ -25,10 +25,7 @@ bool may_become(Operation sent, Operation now) {
 }  // namespace
 
 ProtocolChecker::ProtocolChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations)
-    : sc_module(name), place_(std::move(place)), violations_(violations) {
-  in.bind(static_cast<tlm::tlm_fw_transport_if<DataProtocol>&>(*this));
-  out.bind(static_cast<tlm::tlm_bw_transport_if<DataProtocol>&>(*this));
-}
+    : PassThrough(name), place_(std::move(place)), violations_(violations) {}
 
 void ProtocolChecker::violated(Violation::By by, const char* rule, const tlm::tlm_generic_payload& transaction) {
   violations_.add({by, place_, rule, describe(transaction, now())});
@@ -196,10 +193,6 @@ bool ProtocolChecker::get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, 
   const bool granted = out->get_direct_mem_ptr(transaction, dmi);
   if (granted) violated(target, "direct memory access granted on the data path", transaction);
   return granted;
-}
-
-void ProtocolChecker::invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) {
-  in->invalidate_direct_mem_ptr(begin, end);
 }
 
 }  // namespace t3vp

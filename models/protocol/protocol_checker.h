@@ -1,27 +1,19 @@
 // Goes between any two data sockets, passes everything on unchanged and at the same time, and notes what breaks the
 // rules of data_protocol.h.
-//
-//   initiator.socket.bind(checker.in);
-//   checker.out.bind(target.socket);
 #pragma once
 
 #include <string>
 #include <unordered_map>
 
-#include "protocol/data_protocol.h"
+#include "protocol/pass_through.h"
 #include "protocol/payload_record.h"
 #include "protocol/units.h"
 #include "protocol/violations.h"
 
 namespace t3vp {
 
-class ProtocolChecker : public sc_core::sc_module,
-                        private tlm::tlm_fw_transport_if<DataProtocol>,
-                        private tlm::tlm_bw_transport_if<DataProtocol> {
+class ProtocolChecker : public DataPassThrough {
  public:
-  tlm::tlm_target_socket<256, DataProtocol> in{"in"};
-  tlm::tlm_initiator_socket<256, DataProtocol> out{"out"};
-
   /// `place` names the sockets for people.
   ProtocolChecker(const sc_core::sc_module_name& name, std::string place, Violations& violations);
 
@@ -48,7 +40,6 @@ class ProtocolChecker : public sc_core::sc_module,
   void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& transaction) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
   Request begin(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay, const char* malformed);
   void take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay);

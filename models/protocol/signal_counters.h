@@ -5,12 +5,14 @@
 
 #include <systemc>
 
+#include "protocol/order_observer.h"
+
 namespace t3vp {
 
 class SignalCounters : public virtual sc_core::sc_interface {
  public:
-  /// Adds 1 to a counter, which exists. Waits for it may end at once.
-  virtual void count(std::uint32_t counter) = 0;
+  /// Adds 1 to a counter, which exists. Waits for it may end at once; they are behind the point.
+  virtual void count(std::uint32_t counter, OrderPoint point) = 0;
 };
 
 }  // namespace t3vp

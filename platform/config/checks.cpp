@@ -10,7 +10,7 @@ using nlohmann::json;
 constexpr struct {
   const char* name;
   bool RunChecks::*checker;
-} checkers[] = {{"protocol", &RunChecks::protocol}, {"memory", &RunChecks::memory}};
+} checkers[] = {{"protocol", &RunChecks::protocol}, {"memory", &RunChecks::memory}, {"races", &RunChecks::races}};
 
 /// "protocol, memory".
 std::string names() {
@@ -29,21 +29,35 @@ void turn_on(RunChecks& checks, const Document& run, const std::string& pointer,
   run.reject(pointer, fmt::format("one of {}{}", others, names()));
 }
 
+/// Races are of data, which a timing-only run does not have.
+void check_data(const RunChecks& checks, const Document& run, const std::string& pointer, bool functional) {
+  if (checks.races && !functional) run.reject(pointer, "races with data functional alone");
+}
+
 }  // namespace
 
-RunChecks checks_of(const Document& run) {
+RunChecks checks_of(const Document& run, bool functional) {
   if (!run.content.contains("check")) return usual_checks;
   const json& given = run.content.at("check");
   RunChecks checks;
   if (given.is_array()) {
-    for (std::size_t i = 0; i < given.size(); ++i)
-      turn_on(checks, run, fmt::format("/check/{}", i), given[i].get<std::string>(), "");
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const std::string pointer = fmt::format("/check/{}", i);
+      turn_on(checks, run, pointer, given[i].get<std::string>(), "");
+      check_data(checks, run, pointer, functional);
+    }
   } else if (given == "all") {
     for (const auto& one : checkers) checks.*one.checker = true;
+    checks.races = functional;
   } else if (given != "none") {
     turn_on(checks, run, "/check", given.get<std::string>(), "none, all, ");
+    check_data(checks, run, "/check", functional);
   }
   return checks;
+}
+
+std::string checks_left_out(const nlohmann::json& run, bool functional) {
+  return !functional && run.value("check", json()) == "all" ? "races, which need data functional" : "";
 }
 
 }  // namespace t3vp

@@ -213,7 +213,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.functional = run.value("data", "timing-only") == "functional";
   c.operands = workload->operands(files.run);
   c.mirror = run.value("simulate", "all") == "mirror" && !workload->is_of_one_gpu();
-  c.checks = checks_of(files.run);
+  c.checks = checks_of(files.run, c.functional);
   c.allow_errors = run.value("allow_errors", false);
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.other_gpus = read_other_gpus(files.system, files.memory, c.gpus);

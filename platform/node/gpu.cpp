@@ -51,7 +51,7 @@ std::vector<Kind*> within(const sc_core::sc_object& module) {
 }  // namespace
 
 Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
-         const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace)
+         const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace, races::RaceDetector* races)
     : sc_module(checked_name(name, parameters)),
       placed_processor_(place_processor(placement.gpu, parameters.processor, trace)),
       processor(*placed_processor_),
@@ -69,6 +69,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
              placement.receivers),
       probes_(options.checks.protocol),
       memory_watch_(options.checks.memory, placement.gpu, probes_),
+      race_watch_(placement.gpu, races),
       lines_("lines", address_map::line_count) {
   bind_data_path();
   bind_control_path();
@@ -76,6 +77,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
   plug_in_blocks(placement.gpu);
   bind_interrupts();
   bind_lines();
+  for (OrderTeller* teller : within<OrderTeller>(*this)) teller->tell_order_to(race_watch_.observer());
 }
 
 processor::CommandProcessor& Gpu::native() {
@@ -88,9 +90,9 @@ processor::FirmwareCore& Gpu::core() { return processor_as<processor::FirmwareCo
 void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace) {
   if (parameters.nic) {
     nic = std::make_unique<nic::Nic>("nic", *parameters.nic, functional, gpu, trace);
-    probes_.join(output_map.nic, nic->doorbells);
+    race_watch_.tap(output_map.nic, [&](auto& from) { probes_.join(from, nic->doorbells); });
     probes_.join(dma.nic, nic->engine);
-    memory_watch_.join(nic->io.memory, cache.nic, "the NIC");
+    race_watch_.tap(nic->io.memory, [&](auto& from) { memory_watch_.join(from, cache.nic, "the NIC"); });
     return;
   }
   absent_nic_ = std::make_unique<nic::AbsentNic>("nic", gpu);
@@ -109,25 +111,30 @@ nic::PacketReceiver& Gpu::packets() {
 void Gpu::bind_data_path() {
   memory_watch_.join(compute.memory, output_map.compute,
                      [this](const DataExtension& request) { return "kernel " + compute.running_in(request.queue); });
-  probes_.join(output_map.cache, cache.compute);
-  probes_.join(output_map.remote, fabric.compute);
-  probes_.join(output_map.signals, signals.compute);
+  race_watch_.tap(output_map.cache, [this](auto& from) { probes_.join(from, cache.compute); });
+  race_watch_.tap(output_map.remote, [this](auto& from) { probes_.join(from, fabric.compute); });
+  race_watch_.tap(output_map.signals, [this](auto& from) { probes_.join(from, signals.compute); });
   probes_.join(cache.memory, *memory.ports[memory::MemoryController::from_cache]);
   probes_.join(cache.bypass, *memory.ports[memory::MemoryController::from_bypass]);
   probes_.join(cache.peer_memory, *memory.ports[memory::MemoryController::from_peers]);
   probes_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
   memory_watch_.join(fabric.memory, cache.peers, "a peer");
   probes_.join(fabric.signals, signals.peers);
-  memory_watch_.join(dma.memory, *memory.ports[memory::MemoryController::from_dma], "the DMA engine");
-  probes_.join(dma.remote, fabric.dma);
+  race_watch_.tap(dma.memory, [this](auto& from) {
+    memory_watch_.join(from, *memory.ports[memory::MemoryController::from_dma], "the DMA engine");
+  });
+  race_watch_.tap(dma.remote, [this](auto& from) { probes_.join(from, fabric.dma); });
   probes_.join(memory.tracker.trigger, dma.trigger);
   probes_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
 }
 
 void Gpu::bind_control_path() {
-  probes_.join(processor.socket, bus.processor);
+  race_watch_.tap_host(processor.socket, [this](auto& from) { probes_.join(from, bus.processor); });
   memory_watch_.join_plain(bus.memory, memory.plain, "the program");
-  memory_watch_.listen_to(processor);
+  processor.on_memory([this](std::uint64_t address, std::uint64_t bytes, MemoryUse use) {
+    race_watch_.forget(address, bytes);
+    return memory_watch_.tell(address, bytes, use);
+  });
   probes_.join(bus.remote, fabric.control);
   bus.errors.bind(error_log.reports);
   system.reset_pulse.bind(reset_);

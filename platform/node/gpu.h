@@ -14,6 +14,7 @@
 #include "nic/absent_nic.h"
 #include "nic/rdma_nic.h"
 #include "node/memory_watch.h"
+#include "node/race_watch.h"
 #include "output_map/output_map.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
@@ -33,8 +34,10 @@ class Gpu : public sc_core::sc_module {
  public:
   /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU. Throws ParameterError about
   /// parameters that a block cannot have.
+  /// `races`, which outlives it, sees its accesses; null: nobody does.
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
-      const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace);
+      const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace,
+      races::RaceDetector* races = nullptr);
 
   /// The processor of its firmware: one of the two below.
   processor::Processor& processor;
@@ -81,6 +84,7 @@ class Gpu : public sc_core::sc_module {
 
   SocketProbes probes_;
   MemoryWatch memory_watch_;
+  RaceWatch race_watch_;
   std::unique_ptr<nic::AbsentNic> absent_nic_;
   std::vector<const Component*> components_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;

@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "processor/processor.h"
 #include "protocol/memory_checker.h"
-#include "protocol/plain_memory_checker.h"
 #include "protocol/socket_probes.h"
 
 namespace t3vp {
@@ -39,8 +37,10 @@ class MemoryWatch {
                                                           who_of_gpu(who), table_, violations_));
     insert(initiator, *plain_.back(), target);
   }
-  /// Takes what the processor's program says of memory.
-  void listen_to(processor::Processor& processor);
+  /// Takes what the program says of memory. Returns what is wrong with that, or nothing.
+  std::string tell(std::uint64_t address, std::uint64_t bytes, MemoryUse use) {
+    return is_on_ ? table_.tell(address, bytes, use, now()) : std::string();
+  }
 
   const Violations& violations() const { return violations_; }
 

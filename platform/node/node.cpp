@@ -16,10 +16,12 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
            const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
     : sc_module(name), probes_(parameters.options.checks.protocol) {
   check_node(ParameterCheck(this->name()), parameters, kernels.size());
+  if (parameters.options.checks.races && parameters.options.functional)
+    races_ = std::make_unique<races::RaceDetector>(static_cast<std::uint32_t>(parameters.fabric.gpus.size()));
   for (std::size_t g = 0; g < parameters.fabric.gpus.size(); ++g) {
     const Placement& placement = parameters.fabric.gpus[g];
     gpus_.push_back(std::make_unique<Gpu>(fmt::format("gpu{}", placement.gpu).c_str(), parameters.gpus[g], placement,
-                                          parameters.options, kernels[g], trace));
+                                          parameters.options, kernels[g], trace, races_.get()));
   }
   if (!parameters.mirrored)
     connect(parameters, trace);

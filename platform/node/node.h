@@ -34,6 +34,8 @@ class Node : public sc_core::sc_module {
   /// Between the NICs; null when no GPU has one.
   nic::Wire* wire() const { return wire_.get(); }
   const processor::HostNetwork& hosts() const { return *hosts_; }
+  /// Returns the accesses that nothing orders with earlier ones; null where nobody looks for them.
+  const Violations* races() const { return races_ == nullptr ? nullptr : &races_->found(); }
   /// Returns the violations that the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
 
@@ -45,6 +47,7 @@ class Node : public sc_core::sc_module {
   interconnect::Link& add_link(const std::string& name, const LinkPlacement& link, Trace* trace);
 
   SocketProbes probes_;
+  std::unique_ptr<races::RaceDetector> races_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::vector<std::unique_ptr<interconnect::Switch>> switches_;
   std::vector<std::unique_ptr<interconnect::Link>> links_;

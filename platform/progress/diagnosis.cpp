@@ -342,17 +342,40 @@ std::string broken_rules(const Node& node) {
   return fmt::format("{} violation{} of the protocol, the first: {}", count, count == 1 ? "" : "s", first->text());
 }
 
-std::vector<std::string> wrong_accesses(const Node& node) {
-  constexpr std::size_t shown = 5;
-  std::uint64_t count = 0;
-  std::vector<std::string> lines;
-  for (const auto& gpu : node.gpus()) {
-    const Violations& violations = gpu->memory_violations();
-    count += violations.count();
+namespace {
+
+/// Lines about the first accesses that a checker has found.
+class Findings {
+ public:
+  explicit Findings(const char* check) : check_(check) {}
+
+  void add(const Violations& violations) {
+    count_ += violations.count();
     for (const Violation& violation : violations.list())
-      if (lines.size() < shown) lines.push_back("check memory: " + violation.text());
+      if (lines_.size() < shown) lines_.push_back(fmt::format("check {}: {}", check_, violation.text()));
   }
-  if (count > lines.size()) lines.push_back(fmt::format("check memory: {} such accesses in all", count));
+  void append_to(std::vector<std::string>& lines) const {
+    lines.insert(lines.end(), lines_.begin(), lines_.end());
+    if (count_ > lines_.size()) lines.push_back(fmt::format("check {}: {} such accesses in all", check_, count_));
+  }
+
+ private:
+  static constexpr std::size_t shown = 5;
+
+  const char* check_;
+  std::uint64_t count_ = 0;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> wrong_accesses(const Node& node) {
+  Findings memory("memory"), races("races");
+  for (const auto& gpu : node.gpus()) memory.add(gpu->memory_violations());
+  if (node.races() != nullptr) races.add(*node.races());
+  std::vector<std::string> lines;
+  memory.append_to(lines);
+  races.append_to(lines);
   return lines;
 }
 

@@ -25,7 +25,7 @@ processor::Processor* next_to_give_up(const RunConfiguration& configuration, con
 /// One line about all violations of the protocol that `check` has found; empty when there is none.
 std::string broken_rules(const Node& node);
 
-/// The first accesses that `check` memory has found, a line each, and how many there are.
+/// The first accesses that `check` memory and `check` races have found, a line each, and how many there are.
 std::vector<std::string> wrong_accesses(const Node& node);
 
 }  // namespace t3vp

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/checks.h"
 #include "io/fingerprint.h"
 #include "io/json_document.h"
 #include "io/printable.h"
@@ -233,6 +234,8 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
     report["parts_ns"] = parts_json(r.operations);
     report["operations"] = operations_json(r.operations);
   }
+  if (const std::string checks = checks_left_out(c.resolved, c.functional); !checks.empty())
+    report["checks_left_out"] = checks;
   if (const auto list = failures(r); !list.empty()) report["diagnosis"] = list;
   if (r.stopped) {
     report["stopped"]["simulated_ns"] = r.stopped->simulated_ns;

@@ -36,10 +36,11 @@ struct GpuParameters {
 struct RunChecks {
   bool protocol = false;  ///< protocol checkers between all sockets
   bool memory = false;    ///< accesses are held against what the driver has allocated
+  bool races = false;     ///< accesses that nothing orders; needs data
 };
 
 inline bool operator==(const RunChecks& a, const RunChecks& b) {
-  return a.protocol == b.protocol && a.memory == b.memory;
+  return a.protocol == b.protocol && a.memory == b.memory && a.races == b.races;
 }
 inline bool operator!=(const RunChecks& a, const RunChecks& b) { return !(a == b); }
 

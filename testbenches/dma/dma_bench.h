@@ -18,7 +18,7 @@ namespace t3vp::dma {
 struct CountedSignals : sc_core::sc_module, SignalCounters {
   std::vector<std::uint32_t> counted;
   explicit CountedSignals(const sc_core::sc_module_name& name) : sc_module(name) {}
-  void count(std::uint32_t counter) override { counted.push_back(counter); }
+  void count(std::uint32_t counter, OrderPoint) override { counted.push_back(counter); }
 };
 
 inline constexpr std::uint16_t bench_gpu = 2, peer_gpu = 1, lost_gpu = 3;

@@ -40,7 +40,7 @@ TEST_CASE("an access has to be within one piece, from its first byte to its last
   }
   CHECK(rule(table, 0x100, 0x141) == "access beyond the end of a piece");
   CHECK(detail(table, 0x100, 0x141) == "the piece is 0x100 to 0x13f");
-  CHECK(rule(table, 0xFF, 0x101) == "access to memory that nobody has allocated");
+  CHECK(rule(table, 0xFF, 0x101) == "access to memory that is not allocated");
   CHECK(detail(table, 0xFF, 0x101) == "no piece lies before it");
   CHECK(detail(table, 0x180, 0x181) == "the piece before it ends at 0x17f");
 }

@@ -334,10 +334,13 @@ static const struct t3_named_program programs[] = {{"phases", phases},
                                                    {"overlapping", overlapping},
                                                    {"consuming", consuming},
                                                    {"streams_misused", streams_misused},
+                                                   {"handing", handing},
+                                                   {"counting", counting},
+                                                   {"copying", copying},
                                                    {NULL, NULL}};
 
-static const struct t3_kernel* const kernels[] = {&doubling_kernel, &awaiting_kernel,  &naming_kernel,
-                                                  &posting_kernel,  &consuming_kernel, NULL};
+static const struct t3_kernel* const kernels[] = {
+    &doubling_kernel, &awaiting_kernel, &naming_kernel, &posting_kernel, &consuming_kernel, &handing_kernel, NULL};
 
 const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
                                            .layout = T3_EXPORTS_LAYOUT,

@@ -145,10 +145,10 @@ TEST_CASE("what a program, kernel, DMA engine or peer accesses beside the alloca
       Fault{on_gpu_0<kernel_writes_beyond>, "kernel gemm of GPU 0", "access beyond the end of a piece: store of"},
       Fault{on_gpu_0<kernel_reads_freed>, "kernel gemm of GPU 0", "access to freed memory: load of"},
       Fault{on_gpu_0<fill_packets>, "the DMA engine of GPU 0", "access to memory that the driver keeps: store of"},
-      Fault{on_gpu_0<fill_beyond>, "the DMA engine of GPU 0", "access to memory that nobody has allocated: store of"},
-      Fault{on_gpu_0<program_reads_nobodys>, "the program of GPU 0", "access to memory that nobody has allocated"},
-      Fault{write_to_peer, "a peer of GPU 1", "access to memory that nobody has allocated: store of 4 bytes"},
-      Fault{write_beyond_declared, "the program of GPU 0", "access to memory that nobody has allocated: write of 4"});
+      Fault{on_gpu_0<fill_beyond>, "the DMA engine of GPU 0", "access to memory that is not allocated: store of"},
+      Fault{on_gpu_0<program_reads_nobodys>, "the program of GPU 0", "access to memory that is not allocated"},
+      Fault{write_to_peer, "a peer of GPU 1", "access to memory that is not allocated: store of 4 bytes"},
+      Fault{write_beyond_declared, "the program of GPU 0", "access to memory that is not allocated: write of 4"});
   const Settings settings = gemm(200, 264, 96) + Settings{on_small_system(), "gpus=2", "data=timing-only"};
   const Run without = Run::of_platform(configuration_of(settings + Settings{"check=none"}), {}, fault.program);
   const Run with = Run::of_platform(configuration_of(settings), {}, fault.program);
