@@ -41,8 +41,8 @@
 //
 // Changes between request and response. Blocks on the route may change the address, the operation (a mapped store
 // becomes an update), the stream, `cached`, the lane and the lead, the traffic class (a mapped store's is its map's)
-// and the producer. The target may change the status, a read's data and a wait's order. No block may change command, length, data
-// pointer, shape, element type, threshold, addend, `real`, token and queue.
+// and the producer. The target may change the status, a read's data and a wait's order. No block may change command,
+// length, data pointer, shape, element type, threshold, addend, `real`, token and queue.
 //
 // Resets. A request is lost when its GPU or the addressed GPU is reset before a memory or counter has taken it. The
 // response is then COMMAND_ERROR, with peer_failed as its refusal.
