@@ -25,6 +25,7 @@ OLD = {
     't3_note(wave, "told", 0)': "t3_trace_mark",
     '(void)t3_exchange(gpu, "keys", 0, 0, 0)': "t3_host_all_gather",
     "(void)t3_meet_hosts(gpu)": "t3_host_barrier",
+    "(void)t3_open_queue(gpu, 0, 0)": "t3_queue_create",
     "(void)sizeof(struct t3_nic_way)": "struct t3_nic_route",
     "(void)t3_nic_region(gpu, 0, 0, 0, 0)": "t3_nic_reg_mr",
     "(void)t3_nic_withdraw(gpu, 1)": "t3_nic_dereg_mr",
