@@ -21,7 +21,7 @@ static uint32_t of_completions(uint32_t offset, const struct t3_nic_queue* queue
 static const char no_queue[] = "a structure of the program's", a_number[] = "one below T3_NIC_PAIRS",
                   a_completion_queue[] = "one below T3_NIC_COMPLETION_BASE_COUNT",
                   some_entries[] = "a power of two up to T3_NIC_ENTRIES_MAX",
-                  a_created_queue[] = "a queue pair of t3_nic_create_qp that has not been reset";
+                  a_created_queue[] = "a queue pair of t3_nic_create_qp that has not been destroyed";
 
 enum t3_status t3_nic_access(struct t3_context* context, enum t3_status status) {
   return status == T3_BAD_ADDRESS ? t3_outcome(context, status, "this GPU has no NIC") : status;
@@ -158,29 +158,39 @@ enum t3_status t3_nic_create_qp(struct t3_context* context, struct t3_nic_queue*
   return T3_LOCKED(context, create(context, queue));
 }
 
-/* The NIC has refused what only a queue pair in init takes. */
-static enum t3_status why_not_joined(struct t3_context* context, const struct t3_nic_queue* queue) {
+/* The NIC has refused what only a queue pair in the state `before` takes. */
+static enum t3_status why_not(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t before) {
   uint32_t state = 0;
   T3_TRY(t3_read_queue_state(context, queue, &state));
-  return state == T3_NIC_STATE_NOW_INIT ? T3_BAD_VALUE : T3_BUSY;
+  return state == before ? T3_BAD_VALUE : T3_BUSY;
 }
 
-static enum t3_status join(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
-                           uint32_t peer_queue_pair) {
-  T3_TRY(t3_check_created(context, queue));
-  if (peer_queue_pair >= T3_NIC_STATE_COUNT) return t3_at_fault(context, "peer_queue_pair", a_number);
-  if (peer >= state_of(context)->gpus) return t3_at_fault_as(context, T3_NO_PEER, "peer", "a GPU of the node");
+static enum t3_status stage_peer(struct t3_context* context, const struct t3_nic_queue* queue,
+                                 const struct t3_nic_qp_attr* attr, struct t3_registers* nic) {
+  if (attr->dest_qp_num >= T3_NIC_STATE_COUNT) return t3_at_fault(context, "attr->dest_qp_num", a_number);
+  if (attr->dest_gpu >= state_of(context)->gpus)
+    return t3_at_fault_as(context, T3_NO_PEER, "attr->dest_gpu", "a GPU of the node");
+  t3_put32(nic, of_pair(T3_NIC_PEER_OFFSET, queue),
+           attr->dest_gpu << T3_NIC_PEER_NIC_SHIFT | attr->dest_qp_num << T3_NIC_PEER_QUEUE_PAIR_SHIFT);
+  return T3_OK;
+}
+
+static enum t3_status modify(struct t3_context* context, const struct t3_nic_queue* queue,
+                             const struct t3_nic_qp_attr* attr) {
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
-  t3_put32(&nic, of_pair(T3_NIC_PEER_OFFSET, queue),
-           peer << T3_NIC_PEER_NIC_SHIFT | peer_queue_pair << T3_NIC_PEER_QUEUE_PAIR_SHIFT);
-  t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_READY_TO_RECEIVE);
-  t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_READY_TO_SEND);
-  return nic.status == T3_BAD_VALUE ? why_not_joined(context, queue) : nic.status;
+  T3_TRY(t3_check_created(context, queue));
+  if (attr == NULL) return t3_at_fault(context, "attr", "a state");
+  const bool receives = attr->qp_state == T3_NIC_QPS_RTR;
+  if (!receives && attr->qp_state != T3_NIC_QPS_RTS && attr->qp_state != T3_NIC_QPS_ERR)
+    return t3_at_fault(context, "attr->qp_state", "T3_NIC_QPS_RTR, T3_NIC_QPS_RTS or T3_NIC_QPS_ERR");
+  if (receives) T3_TRY(stage_peer(context, queue, attr, &nic));
+  t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), attr->qp_state);
+  return nic.status == T3_BAD_VALUE ? why_not(context, queue, receives ? T3_NIC_QPS_INIT : T3_NIC_QPS_RTR) : nic.status;
 }
 
-enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
-                              uint32_t peer_queue_pair) {
-  return T3_LOCKED(context, join(context, queue, peer, peer_queue_pair));
+enum t3_status t3_nic_modify_qp(struct t3_context* context, const struct t3_nic_queue* queue,
+                                const struct t3_nic_qp_attr* attr) {
+  return T3_LOCKED(context, modify(context, queue, attr));
 }
 
 static enum t3_status state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* value) {
@@ -192,7 +202,7 @@ enum t3_status t3_nic_query_qp(struct t3_context* context, const struct t3_nic_q
   return T3_LOCKED(context, state(context, queue, value));
 }
 
-static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* queue) {
+static enum t3_status destroy(struct t3_context* context, struct t3_nic_queue* queue) {
   struct t3_state* state = state_of(context);
   T3_TRY(t3_check_created(context, queue));
   if (queue->is_lent) return T3_BUSY;
@@ -207,6 +217,6 @@ static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* que
   return T3_OK;
 }
 
-enum t3_status t3_nic_reset_qp(struct t3_context* context, struct t3_nic_queue* queue) {
-  return T3_LOCKED(context, reset(context, queue));
+enum t3_status t3_nic_destroy_qp(struct t3_context* context, struct t3_nic_queue* queue) {
+  return T3_LOCKED(context, destroy(context, queue));
 }

@@ -19,14 +19,14 @@ static bool is_known(enum t3_nic_opcode opcode) {
 static void encode(const struct t3_nic_message* message, const struct t3_nic_queue* queue, unsigned char* entry) {
   const bool adds = message->opcode == T3_NIC_FETCH_ADD;
   const struct t3_nic_segment segment = {
-      .address = message->local_address, .key = message->local_key, .bytes = message->bytes};
+      .address = message->local_address, .key = message->lkey, .bytes = message->bytes};
   struct t3_nic_work_entry head = {.opcode = (uint8_t)message->opcode,
                                    .flags = T3_NIC_WORK_ENTRY_FLAGS_SIGNALED,
                                    .index = (uint16_t)queue->posted,
                                    .queue_pair = queue->number,
                                    .immediate = message->immediate,
                                    .remote_address = message->remote_address,
-                                   .remote_key = message->remote_key};
+                                   .remote_key = message->rkey};
   if (message->fence) head.flags |= T3_NIC_WORK_ENTRY_FLAGS_FENCE;
   unsigned char* const tail = entry + T3_NIC_WORK_ENTRY_BYTES;
   if (message->inline_data != NULL) {

@@ -221,7 +221,11 @@ static enum t3_status connect_queues(struct t3_context* context, const struct t3
     for (uint32_t gpu = 0; gpu < state->gpus; ++gpu) {
       if (gpu == state->gpu) continue;
       const struct t3_nic_queue* queue = &heap->queues[queue_number(number, state->gpu, gpu, state->gpus)];
-      T3_TRY(t3_nic_connect(context, queue, gpu, queue_number(number, gpu, state->gpu, state->gpus)));
+      const uint32_t peers = queue_number(number, gpu, state->gpu, state->gpus);
+      const struct t3_nic_qp_attr receive = {.qp_state = T3_NIC_QPS_RTR, .dest_gpu = gpu, .dest_qp_num = peers};
+      const struct t3_nic_qp_attr send = {.qp_state = T3_NIC_QPS_RTS};
+      T3_TRY(t3_nic_modify_qp(context, queue, &receive));
+      T3_TRY(t3_nic_modify_qp(context, queue, &send));
     }
   return t3_host_barrier(context); /* peers are ready to receive before anything is sent to them */
 }
@@ -256,7 +260,7 @@ static enum t3_status open_heap(struct t3_context* context, const struct t3_shme
 /* Nothing stays of a heap that has not been opened on all GPUs. */
 static void give_up(struct t3_context* context, struct t3_shmem_heap* heap, const struct opening* opening) {
   for (uint32_t i = 0; i < heap->queue_count; ++i)
-    if (heap->queues[i].is_open) (void)t3_nic_reset_qp(context, &heap->queues[i]);
+    if (heap->queues[i].is_open) (void)t3_nic_destroy_qp(context, &heap->queues[i]);
   if (opening->is_registered) (void)t3_nic_dereg_mr(context, heap->key);
   if (heap->table != 0) (void)t3_free_of(context, "t3_shmem_init", T3_SHMEM_MEMORY, heap->table);
 }
@@ -373,7 +377,7 @@ static enum t3_status close_heap(struct t3_context* context, struct t3_shmem_hea
   T3_TRY(t3_host_barrier(context));
   *ended = await_all(context, heap);
   T3_TRY(t3_host_barrier(context)); /* no queue pair is reset while a peer waits for its answers */
-  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset_qp(context, &heap->queues[i]));
+  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_destroy_qp(context, &heap->queues[i]));
   if (heap->queue_count != 0) T3_TRY(t3_nic_dereg_mr(context, heap->key));
   T3_TRY(t3_free_of(context, "t3_shmem_finalize", T3_SHMEM_MEMORY, heap->table));
   *heap = (struct t3_shmem_heap){0};

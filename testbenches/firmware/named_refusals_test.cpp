@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver/context_state.h"
+#include "firmware/connected.h"
 #include "firmware/opened_driver.h"
 #include "t3/chunk_progress.h"
 #include "t3/launch.h"
@@ -33,7 +34,7 @@ struct Refusing : Driver {
   }
   void open() {
     REQUIRE(t3_nic_create_qp(&context, &queue) == T3_OK);
-    REQUIRE(t3_nic_connect(&context, &queue, 3, 7) == T3_OK);
+    REQUIRE(connect(&context, &queue, 3, 7) == T3_OK);
   }
   t3_status create(void (*change)(t3_nic_queue& wrong)) {
     t3_nic_queue wrong = queue;
@@ -115,29 +116,40 @@ const Row queue_pairs[] = {
        return d.create([](t3_nic_queue& q) { q.number = q.completion_queue = 6; });
      },
      T3_OVERLAP, "t3_nic_create_qp", "queue->memory", "memory without another queue pair's rings"},
-    {[](Refusing& d) { return t3_nic_connect(&d.context, &d.queue, 3, 7); }, T3_INVALID_ARGUMENT, "t3_nic_connect",
-     "queue", "a queue pair of t3_nic_create_qp that has not been reset"},
+    {[](Refusing& d) { return connect(&d.context, &d.queue, 3, 7); }, T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "queue",
+     "a queue pair of t3_nic_create_qp that has not been destroyed"},
     {[](Refusing& d) {
        d.open();
-       return t3_nic_connect(&d.context, &d.queue, 4, 7);
+       return connect(&d.context, &d.queue, 4, 7);
      },
-     T3_NO_PEER, "t3_nic_connect", "peer", "a GPU of the node"},
+     T3_NO_PEER, "t3_nic_modify_qp", "attr->dest_gpu", "a GPU of the node"},
     {[](Refusing& d) {
        d.open();
-       return t3_nic_connect(&d.context, &d.queue, 3, 64);
+       return connect(&d.context, &d.queue, 3, 64);
      },
-     T3_INVALID_ARGUMENT, "t3_nic_connect", "peer_queue_pair", "one below T3_NIC_PAIRS"},
+     T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "attr->dest_qp_num", "one below T3_NIC_PAIRS"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_modify_qp(&d.context, &d.queue, nullptr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "attr", "a state"},
+    {[](Refusing& d) {
+       d.open();
+       const t3_nic_qp_attr attr{T3_NIC_QPS_INIT, 0, 0};
+       return t3_nic_modify_qp(&d.context, &d.queue, &attr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "attr->qp_state", "T3_NIC_QPS_RTR, T3_NIC_QPS_RTS or T3_NIC_QPS_ERR"},
     {[](Refusing& d) { return t3_nic_query_qp(&d.context, &d.queue, nullptr); }, T3_INVALID_ARGUMENT, "t3_nic_query_qp",
      "state", "a place for it"},
     {[](Refusing& d) { return t3_nic_query_qp(&d.context, nullptr, &d.state); }, T3_INVALID_ARGUMENT, "t3_nic_query_qp",
      "queue", "a structure of the program's"},
-    {[](Refusing& d) { return t3_nic_reset_qp(&d.context, &d.queue); }, T3_INVALID_ARGUMENT, "t3_nic_reset_qp", "queue",
-     "a queue pair of t3_nic_create_qp that has not been reset"},
+    {[](Refusing& d) { return t3_nic_destroy_qp(&d.context, &d.queue); }, T3_INVALID_ARGUMENT, "t3_nic_destroy_qp",
+     "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
 };
 
 const Row messages[] = {
     {[](Refusing& d) { return t3_nic_post_send(&d.context, &d.queue, &d.message); }, T3_INVALID_ARGUMENT,
-     "t3_nic_post_send", "queue", "a queue pair of t3_nic_create_qp that has not been reset"},
+     "t3_nic_post_send", "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
     {[](Refusing& d) {
        d.open();
        d.queue.is_kernels = true;
@@ -190,7 +202,7 @@ const Row lent[] = {
        return t3_dma_lend(&d.context, T3_DMA_QUEUES, &d.queue);
      },
      T3_INVALID_ARGUMENT, "t3_dma_lend", "dma_queue", "a queue of the DMA engine, below T3_DMA_QUEUES"},
-    {lend, T3_INVALID_ARGUMENT, "t3_dma_lend", "queue", "a queue pair of t3_nic_create_qp that has not been reset"},
+    {lend, T3_INVALID_ARGUMENT, "t3_dma_lend", "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
     {[](Refusing& d) { return with_state(d, T3_NIC_STATE_NOW_INIT, lend); }, T3_ACCESS_DENIED, "t3_dma_lend", "queue",
      "a queue pair that is ready to send"},
     {[](Refusing& d) {

@@ -45,7 +45,10 @@ struct T3_IS_NOW("struct t3_nic_way is struct t3_nic_route") t3_nic_way {
 T3_IS_NOW("t3_nic_region is t3_nic_reg_mr") int t3_nic_region(T3_ANYTHING);
 T3_IS_NOW("t3_nic_withdraw is t3_nic_dereg_mr") int t3_nic_withdraw(T3_ANYTHING);
 T3_IS_NOW("t3_nic_create is t3_nic_create_qp") int t3_nic_create(T3_ANYTHING);
-T3_IS_NOW("t3_nic_reset is t3_nic_reset_qp") int t3_nic_reset(T3_ANYTHING);
+T3_IS_NOW("t3_nic_connect is t3_nic_modify_qp, to T3_NIC_QPS_RTR and then to T3_NIC_QPS_RTS")
+int t3_nic_connect(T3_ANYTHING);
+T3_IS_NOW("t3_nic_reset is t3_nic_destroy_qp") int t3_nic_reset(T3_ANYTHING);
+T3_IS_NOW("t3_nic_reset_qp is t3_nic_destroy_qp") int t3_nic_reset_qp(T3_ANYTHING);
 T3_IS_NOW("t3_nic_state is t3_nic_query_qp") int t3_nic_state(T3_ANYTHING);
 T3_IS_NOW("t3_nic_post is t3_nic_post_send") int t3_nic_post(T3_ANYTHING);
 T3_IS_NOW("t3_nic_post_receives is t3_nic_post_recv, which posts so many more") int t3_nic_post_receives(T3_ANYTHING);

@@ -211,7 +211,7 @@ uint32_t t3_ring_previous(const struct t3_context* context);
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address);
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix);
 /* T3_INVALID_ARGUMENT when no piece begins there, as after a first t3_free. T3_BUSY when a queue pair's rings lie in
- * the piece until t3_nic_reset_qp, or the address is in a symmetric heap (t3_shmem_free, t3_shmem_finalize). Other
+ * the piece until t3_nic_destroy_qp, or the address is in a symmetric heap (t3_shmem_free, t3_shmem_finalize). Other
  * users of the memory are not asked: kernels, maps and messages must have ended. */
 enum t3_status t3_free(struct t3_context* context, uint64_t address);
 /* The matrix and the padding of its rows to 32 bytes. Rows that are further apart are T3_INVALID_ARGUMENT: what is
