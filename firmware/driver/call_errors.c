@@ -41,8 +41,13 @@ static enum t3_status keep(struct t3_context* context, struct t3_fault fault) {
   return fault.status;
 }
 
+enum t3_status t3_at_fault_as(struct t3_context* context, enum t3_status status, const char* argument,
+                              const char* expected) {
+  return keep(context, (struct t3_fault){status, argument, expected});
+}
+
 enum t3_status t3_at_fault(struct t3_context* context, const char* argument, const char* expected) {
-  return keep(context, (struct t3_fault){T3_INVALID_ARGUMENT, argument, expected});
+  return t3_at_fault_as(context, T3_INVALID_ARGUMENT, argument, expected);
 }
 
 enum t3_status t3_outcome(struct t3_context* context, enum t3_status status, const char* text) {

@@ -8,6 +8,9 @@
 /* Says which parameter of the present call is at fault and what was expected of it. The lock is held, and the call
  * returns with this T3_INVALID_ARGUMENT. Both texts are constants. */
 enum t3_status t3_at_fault(struct t3_context* context, const char* argument, const char* expected);
+/* The same with another code. T3_BUSY and T3_TIMEOUT are not for it: a call may be repeated as it is then. */
+enum t3_status t3_at_fault_as(struct t3_context* context, enum t3_status status, const char* argument,
+                              const char* expected);
 /* Says what a failure of the present call means, such as that of a kernel. Then T3_BUSY and T3_TIMEOUT are errors, too.
  * Returns the status. */
 enum t3_status t3_outcome(struct t3_context* context, enum t3_status status, const char* text);

@@ -9,26 +9,30 @@
 enum { ALIGNMENT = 32, WORD_BYTES = 4 };
 
 /* GPUs have memories of one size. */
-static enum t3_status check_range(const struct t3_context* context, uint64_t address, uint64_t bytes) {
+static enum t3_status check_range(struct t3_context* context, const char* name, uint64_t address, uint64_t bytes) {
   const struct t3_state* state = const_state_of(context);
   const uint64_t memory_bytes = state->memory_bytes;
-  if (address % ALIGNMENT != 0 || bytes % WORD_BYTES != 0) return T3_UNALIGNED;
-  if (t3_gpu_of(address) >= state->gpus) return T3_NO_PEER;
-  if (bytes > memory_bytes || (address & T3_LOCAL_MASK) > memory_bytes - bytes) return T3_BAD_ADDRESS;
+  if (address % ALIGNMENT != 0) return t3_at_fault_as(context, T3_UNALIGNED, name, "a multiple of 32");
+  if (bytes % WORD_BYTES != 0) return t3_at_fault_as(context, T3_UNALIGNED, "bytes", "a multiple of 4");
+  if (t3_gpu_of(address) >= state->gpus) return t3_at_fault_as(context, T3_NO_PEER, name, "an address of the node");
+  if (bytes > memory_bytes || (address & T3_LOCAL_MASK) > memory_bytes - bytes)
+    return t3_at_fault_as(context, T3_BAD_ADDRESS, name, "bytes within the GPU's memory");
   return T3_OK;
 }
 
 static enum t3_status check_copy(struct t3_context* context, uint64_t to, uint64_t from, uint64_t bytes) {
   const uint64_t gpu = const_state_of(context)->gpu;
-  T3_TRY(check_range(context, to, bytes));
-  T3_TRY(check_range(context, from, bytes));
+  T3_TRY(check_range(context, "to", to, bytes));
+  T3_TRY(check_range(context, "from", from, bytes));
   if (t3_gpu_of(to) != gpu && t3_gpu_of(from) != gpu)
     return t3_at_fault(context, "to", "an address of this GPU, or from one of it");
-  return to < from + bytes && from < to + bytes ? T3_OVERLAP : T3_OK;
+  return to < from + bytes && from < to + bytes
+             ? t3_at_fault_as(context, T3_OVERLAP, "to", "bytes that are not copied from")
+             : T3_OK;
 }
 
 static enum t3_status check_fill(struct t3_context* context, uint64_t to, uint64_t bytes) {
-  T3_TRY(check_range(context, to, bytes));
+  T3_TRY(check_range(context, "to", to, bytes));
   return t3_gpu_of(to) == const_state_of(context)->gpu ? T3_OK : t3_at_fault(context, "to", "an address of this GPU");
 }
 

@@ -153,8 +153,8 @@ static enum t3_status add_to_tracker(struct t3_context* context, const struct t3
 static void stage_route(struct t3_registers* r, const struct t3_nic_route* route) {
   t3_put32(r, T3_DMA_WAY_OFFSET,
            T3_DMA_WAY_KIND_QUEUE << T3_DMA_WAY_KIND_SHIFT | route->dma_queue << T3_DMA_WAY_QUEUE_SHIFT);
-  t3_put32(r, T3_DMA_LOCAL_KEY_OFFSET, route->local_key);
-  t3_put32(r, T3_DMA_REMOTE_KEY_OFFSET, route->remote_key);
+  t3_put32(r, T3_DMA_LOCAL_KEY_OFFSET, route->lkey);
+  t3_put32(r, T3_DMA_REMOTE_KEY_OFFSET, route->rkey);
 }
 
 static enum t3_status add_to_dma(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,

@@ -40,9 +40,9 @@ static enum t3_status take_memory(struct t3_context* context, enum t3_allocation
   return T3_OK;
 }
 
-enum t3_status t3_malloc_for(struct t3_context* context, enum t3_allocation_owner owner, uint64_t bytes,
-                             uint64_t* address) {
-  return T3_LOCKED(context, take_memory(context, owner, bytes, address));
+enum t3_status t3_malloc_for(struct t3_context* context, const char* call, enum t3_allocation_owner owner,
+                             uint64_t bytes, uint64_t* address) {
+  return T3_LOCKED_AS(call, context, take_memory(context, owner, bytes, address));
 }
 
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address) {
@@ -86,8 +86,9 @@ static enum t3_status give_back(struct t3_context* context, enum t3_allocation_o
   return T3_OK;
 }
 
-enum t3_status t3_free_of(struct t3_context* context, enum t3_allocation_owner owner, uint64_t address) {
-  return T3_LOCKED(context, give_back(context, owner, address));
+enum t3_status t3_free_of(struct t3_context* context, const char* call, enum t3_allocation_owner owner,
+                          uint64_t address) {
+  return T3_LOCKED_AS(call, context, give_back(context, owner, address));
 }
 
 enum t3_status t3_free(struct t3_context* context, uint64_t address) {
@@ -149,7 +150,8 @@ static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64
 static enum t3_status whole_bytes(struct t3_context* context, const struct t3_matrix* matrix, uint64_t* bytes) {
   if (!is_matrix(matrix)) return t3_at_fault(context, "matrix", a_matrix);
   const uint64_t row = round_up(t3_row_bytes(matrix), ROW_ALIGNMENT);
-  if (matrix->rows != 1 && matrix->row_stride % ROW_ALIGNMENT != 0) return T3_UNALIGNED;
+  if (matrix->rows != 1 && matrix->row_stride % ROW_ALIGNMENT != 0)
+    return t3_at_fault_as(context, T3_UNALIGNED, "matrix->row_stride", "a multiple of 32");
   if (matrix->rows != 1 && matrix->row_stride != row)
     return t3_at_fault(context, "matrix->row_stride", "the bytes of a row, rounded up to 32");
   if (row > UINT64_MAX / matrix->rows) return t3_at_fault(context, "matrix", "a size of 64 bits");

@@ -3,6 +3,7 @@
 
 #include "allocations.h"
 #include "context_state.h"
+#include "queue_pairs.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "wait.h"
@@ -17,14 +18,56 @@ static uint32_t of_completions(uint32_t offset, const struct t3_nic_queue* queue
   return offset + queue->completion_queue * T3_NIC_COMPLETION_BASE_STRIDE;
 }
 
+static const char no_queue[] = "a structure of the program's", a_number[] = "one below T3_NIC_PAIRS",
+                  a_completion_queue[] = "one below T3_NIC_COMPLETION_BASE_COUNT",
+                  some_entries[] = "a power of two up to T3_NIC_ENTRIES_MAX",
+                  a_created_queue[] = "a queue pair of t3_nic_create_qp that has not been destroyed";
+
+enum t3_status t3_nic_access(struct t3_context* context, enum t3_status status) {
+  return status == T3_BAD_ADDRESS ? t3_outcome(context, status, "this GPU has no NIC") : status;
+}
+
+enum t3_status t3_check_queue(struct t3_context* context, const struct t3_nic_queue* queue) {
+  if (queue == NULL) return t3_at_fault(context, "queue", no_queue);
+  if (queue->number >= T3_NIC_STATE_COUNT) return t3_at_fault(context, "queue->number", a_number);
+  if (queue->completion_queue >= T3_NIC_COMPLETION_BASE_COUNT)
+    return t3_at_fault(context, "queue->completion_queue", a_completion_queue);
+  if (queue->entries == 0 || queue->entries > T3_NIC_ENTRIES_MAX || (queue->entries & (queue->entries - 1)) != 0)
+    return t3_at_fault(context, "queue->entries", some_entries);
+  return T3_OK;
+}
+
+enum t3_status t3_check_created(struct t3_context* context, const struct t3_nic_queue* queue) {
+  T3_TRY(t3_check_queue(context, queue));
+  return queue->is_open ? T3_OK : t3_at_fault(context, "queue", a_created_queue);
+}
+
+enum t3_status t3_read_queue_state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* state) {
+  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  *state = (t3_get32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue)) & T3_NIC_STATE_NOW_MASK) >> T3_NIC_STATE_NOW_SHIFT;
+  return t3_nic_access(context, nic.status);
+}
+
+/* The NIC answers with a code of its own where its registers could be accessed. */
+static enum t3_status name_region(struct t3_context* context, enum t3_status access, enum t3_status refused) {
+  if (access != T3_OK) return t3_nic_access(context, access);
+  if (refused == T3_INVALID_ARGUMENT) return t3_at_fault(context, "bytes", "1 or more");
+  return refused != T3_BAD_ADDRESS ? refused
+                                   : t3_at_fault_as(context, refused, "address", "bytes within this GPU's memory");
+}
+
 static enum t3_status region(struct t3_context* context, uint64_t address, uint64_t bytes, uint32_t access,
                              uint32_t* key) {
-  if (key == NULL || (access & ~(uint32_t)T3_NIC_ALL_ACCESS) != 0) return T3_INVALID_ARGUMENT;
+  if (key == NULL) return t3_at_fault(context, "key", "a place for it");
+  if ((access & ~(uint32_t)T3_NIC_ALL_ACCESS) != 0)
+    return t3_at_fault(context, "access", "rights of T3_NIC_ALL_ACCESS");
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put64(&nic, T3_NIC_REGION_BASE_OFFSET, address);
   t3_put64(&nic, T3_NIC_REGION_BYTES_OFFSET, bytes);
   t3_put32(&nic, T3_NIC_REGION_ACCESS_OFFSET, access);
-  T3_TRY(t3_command(&nic, T3_NIC_COMMAND_OFFSET, T3_NIC_COMMAND_ACTION_REGISTER_REGION, T3_NIC_STATUS_OFFSET));
+  const enum t3_status refused =
+      t3_command(&nic, T3_NIC_COMMAND_OFFSET, T3_NIC_COMMAND_ACTION_REGISTER_REGION, T3_NIC_STATUS_OFFSET);
+  T3_TRY(name_region(context, nic.status, refused));
   *key = t3_get32(&nic, T3_NIC_KEY_OFFSET);
   return nic.status;
 }
@@ -37,17 +80,15 @@ enum t3_status t3_nic_reg_mr(struct t3_context* context, uint64_t address, uint6
 static enum t3_status withdraw(struct t3_context* context, uint32_t key) {
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, T3_NIC_KEY_OFFSET, key);
-  return t3_command(&nic, T3_NIC_COMMAND_OFFSET, T3_NIC_COMMAND_ACTION_WITHDRAW, T3_NIC_STATUS_OFFSET);
+  const enum t3_status refused =
+      t3_command(&nic, T3_NIC_COMMAND_OFFSET, T3_NIC_COMMAND_ACTION_WITHDRAW, T3_NIC_STATUS_OFFSET);
+  T3_TRY(t3_nic_access(context, nic.status));
+  return refused != T3_INVALID_ARGUMENT ? refused
+                                        : t3_at_fault(context, "key", "a key of t3_nic_reg_mr that is still valid");
 }
 
 enum t3_status t3_nic_dereg_mr(struct t3_context* context, uint32_t key) {
   return T3_LOCKED(context, withdraw(context, key));
-}
-
-static bool is_possible(const struct t3_nic_queue* queue) {
-  return queue != NULL && queue->number < T3_NIC_STATE_COUNT &&
-         queue->completion_queue < T3_NIC_COMPLETION_BASE_COUNT && queue->entries != 0 &&
-         queue->entries <= T3_NIC_ENTRIES_MAX && (queue->entries & (queue->entries - 1)) == 0;
 }
 
 /* A completion that has not come has the index of the round before its own. */
@@ -66,33 +107,31 @@ static enum t3_status write_empty_rings(struct t3_context* context, const struct
   return T3_OK;
 }
 
-static enum t3_status read_state(struct t3_registers* nic, const struct t3_nic_queue* queue, uint32_t* state) {
-  *state = (t3_get32(nic, of_pair(T3_NIC_STATE_OFFSET, queue)) & T3_NIC_STATE_NOW_MASK) >> T3_NIC_STATE_NOW_SHIFT;
-  return nic->status;
-}
-
 static bool is_within(struct t3_allocation inner, struct t3_allocation outer) {
   return inner.address >= outer.address && inner.bytes <= outer.bytes &&
          inner.address - outer.address <= outer.bytes - inner.bytes;
 }
 
 /* All in one piece of memory that the program has, and not the rings of another queue pair. */
-static enum t3_status check_memory(const struct t3_context* context, struct t3_allocation rings) {
+static enum t3_status check_memory(struct t3_context* context, struct t3_allocation rings) {
   const struct t3_state* state = const_state_of(context);
   uint32_t i = 0;
   while (i < state->allocation_count && !is_within(rings, state->allocations[i])) ++i;
-  if (i == state->allocation_count) return T3_INVALID_ARGUMENT;
+  if (i == state->allocation_count)
+    return t3_at_fault(context, "queue->memory", "t3_nic_queue_bytes(entries) within one piece of t3_malloc");
   for (i = 0; i < T3_NIC_PAIRS; ++i)
-    if (state->nic_rings[i].bytes != 0 && t3_overlap(rings, state->nic_rings[i])) return T3_OVERLAP;
+    if (state->nic_rings[i].bytes != 0 && t3_overlap(rings, state->nic_rings[i]))
+      return t3_at_fault_as(context, T3_OVERLAP, "queue->memory", "memory without another queue pair's rings");
   return T3_OK;
 }
 
 static enum t3_status create(struct t3_context* context, struct t3_nic_queue* queue) {
-  if (!is_possible(queue)) return T3_INVALID_ARGUMENT;
-  if (queue->memory % T3_NIC_RECORD_BYTES != 0) return T3_UNALIGNED;
+  T3_TRY(t3_check_queue(context, queue));
+  if (queue->memory % T3_NIC_RECORD_BYTES != 0)
+    return t3_at_fault_as(context, T3_UNALIGNED, "queue->memory", "a multiple of 64");
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   uint32_t state = 0;
-  T3_TRY(read_state(&nic, queue, &state));
+  T3_TRY(t3_read_queue_state(context, queue, &state));
   if (state != T3_NIC_STATE_NOW_RESET) return T3_BUSY;
   if (t3_get32(&nic, of_completions(T3_NIC_COMPLETION_ENTRIES_OFFSET, queue)) != 0) return T3_BUSY;
   const struct t3_allocation rings =
@@ -119,44 +158,53 @@ enum t3_status t3_nic_create_qp(struct t3_context* context, struct t3_nic_queue*
   return T3_LOCKED(context, create(context, queue));
 }
 
-/* The NIC has refused what only a queue pair in init takes. */
-static enum t3_status why_not_joined(struct t3_context* context, const struct t3_nic_queue* queue) {
-  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+/* The NIC has refused what only a queue pair in the state `before` takes. */
+static enum t3_status why_not(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t before) {
   uint32_t state = 0;
-  T3_TRY(read_state(&nic, queue, &state));
-  return state == T3_NIC_STATE_NOW_INIT ? T3_BAD_VALUE : T3_BUSY;
+  T3_TRY(t3_read_queue_state(context, queue, &state));
+  return state == before ? T3_BAD_VALUE : T3_BUSY;
 }
 
-static enum t3_status join(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
-                           uint32_t peer_queue_pair) {
-  if (!is_possible(queue) || !queue->is_open || peer_queue_pair >= T3_NIC_STATE_COUNT) return T3_INVALID_ARGUMENT;
-  if (peer >= state_of(context)->gpus) return T3_NO_PEER;
+static enum t3_status stage_peer(struct t3_context* context, const struct t3_nic_queue* queue,
+                                 const struct t3_nic_qp_attr* attr, struct t3_registers* nic) {
+  if (attr->dest_qp_num >= T3_NIC_STATE_COUNT) return t3_at_fault(context, "attr->dest_qp_num", a_number);
+  if (attr->dest_gpu >= state_of(context)->gpus)
+    return t3_at_fault_as(context, T3_NO_PEER, "attr->dest_gpu", "a GPU of the node");
+  t3_put32(nic, of_pair(T3_NIC_PEER_OFFSET, queue),
+           attr->dest_gpu << T3_NIC_PEER_NIC_SHIFT | attr->dest_qp_num << T3_NIC_PEER_QUEUE_PAIR_SHIFT);
+  return T3_OK;
+}
+
+static enum t3_status modify(struct t3_context* context, const struct t3_nic_queue* queue,
+                             const struct t3_nic_qp_attr* attr) {
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
-  t3_put32(&nic, of_pair(T3_NIC_PEER_OFFSET, queue),
-           peer << T3_NIC_PEER_NIC_SHIFT | peer_queue_pair << T3_NIC_PEER_QUEUE_PAIR_SHIFT);
-  t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_READY_TO_RECEIVE);
-  t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_READY_TO_SEND);
-  return nic.status == T3_BAD_VALUE ? why_not_joined(context, queue) : nic.status;
+  T3_TRY(t3_check_created(context, queue));
+  if (attr == NULL) return t3_at_fault(context, "attr", "a state");
+  const bool receives = attr->qp_state == T3_NIC_QPS_RTR;
+  if (!receives && attr->qp_state != T3_NIC_QPS_RTS && attr->qp_state != T3_NIC_QPS_ERR)
+    return t3_at_fault(context, "attr->qp_state", "T3_NIC_QPS_RTR, T3_NIC_QPS_RTS or T3_NIC_QPS_ERR");
+  if (receives) T3_TRY(stage_peer(context, queue, attr, &nic));
+  t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), attr->qp_state);
+  return nic.status == T3_BAD_VALUE ? why_not(context, queue, receives ? T3_NIC_QPS_INIT : T3_NIC_QPS_RTR) : nic.status;
 }
 
-enum t3_status t3_nic_connect(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t peer,
-                              uint32_t peer_queue_pair) {
-  return T3_LOCKED(context, join(context, queue, peer, peer_queue_pair));
+enum t3_status t3_nic_modify_qp(struct t3_context* context, const struct t3_nic_queue* queue,
+                                const struct t3_nic_qp_attr* attr) {
+  return T3_LOCKED(context, modify(context, queue, attr));
 }
 
 static enum t3_status state(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* value) {
-  if (!is_possible(queue) || value == NULL) return T3_INVALID_ARGUMENT;
-  struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
-  return read_state(&nic, queue, value);
+  T3_TRY(t3_check_queue(context, queue));
+  return value == NULL ? t3_at_fault(context, "state", "a place for it") : t3_read_queue_state(context, queue, value);
 }
 
 enum t3_status t3_nic_query_qp(struct t3_context* context, const struct t3_nic_queue* queue, uint32_t* value) {
   return T3_LOCKED(context, state(context, queue, value));
 }
 
-static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* queue) {
+static enum t3_status destroy(struct t3_context* context, struct t3_nic_queue* queue) {
   struct t3_state* state = state_of(context);
-  if (!is_possible(queue) || !queue->is_open) return T3_INVALID_ARGUMENT;
+  T3_TRY(t3_check_created(context, queue));
   if (queue->is_lent) return T3_BUSY;
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, of_pair(T3_NIC_STATE_OFFSET, queue), T3_NIC_STATE_NOW_RESET);
@@ -169,6 +217,6 @@ static enum t3_status reset(struct t3_context* context, struct t3_nic_queue* que
   return T3_OK;
 }
 
-enum t3_status t3_nic_reset_qp(struct t3_context* context, struct t3_nic_queue* queue) {
-  return T3_LOCKED(context, reset(context, queue));
+enum t3_status t3_nic_destroy_qp(struct t3_context* context, struct t3_nic_queue* queue) {
+  return T3_LOCKED(context, destroy(context, queue));
 }

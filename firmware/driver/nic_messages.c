@@ -3,6 +3,7 @@
 
 #include "bools.h"
 #include "context_state.h"
+#include "queue_pairs.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/nic.h"
@@ -18,14 +19,14 @@ static bool is_known(enum t3_nic_opcode opcode) {
 static void encode(const struct t3_nic_message* message, const struct t3_nic_queue* queue, unsigned char* entry) {
   const bool adds = message->opcode == T3_NIC_FETCH_ADD;
   const struct t3_nic_segment segment = {
-      .address = message->local_address, .key = message->local_key, .bytes = message->bytes};
+      .address = message->local_address, .key = message->lkey, .bytes = message->bytes};
   struct t3_nic_work_entry head = {.opcode = (uint8_t)message->opcode,
                                    .flags = T3_NIC_WORK_ENTRY_FLAGS_SIGNALED,
                                    .index = (uint16_t)queue->posted,
                                    .queue_pair = queue->number,
                                    .immediate = message->immediate,
                                    .remote_address = message->remote_address,
-                                   .remote_key = message->remote_key};
+                                   .remote_key = message->rkey};
   if (message->fence) head.flags |= T3_NIC_WORK_ENTRY_FLAGS_FENCE;
   unsigned char* const tail = entry + T3_NIC_WORK_ENTRY_BYTES;
   if (message->inline_data != NULL) {
@@ -41,9 +42,18 @@ static void encode(const struct t3_nic_message* message, const struct t3_nic_que
   t3_nic_work_entry_to(&head, entry);
 }
 
-static enum t3_status may_use(const struct t3_nic_queue* queue) {
-  if (queue == NULL || !queue->is_open) return T3_INVALID_ARGUMENT;
-  return queue->is_kernels ? T3_ACCESS_DENIED : T3_OK;
+static enum t3_status may_use(struct t3_context* context, const struct t3_nic_queue* queue) {
+  T3_TRY(t3_check_created(context, queue));
+  return queue->is_kernels ? t3_at_fault_as(context, T3_ACCESS_DENIED, "queue", "a queue pair of the host") : T3_OK;
+}
+
+static enum t3_status check_message(struct t3_context* context, const struct t3_nic_message* message) {
+  if (message == NULL) return t3_at_fault(context, "message", "a message");
+  if (!is_known(message->opcode)) return t3_at_fault(context, "message->opcode", "one of enum t3_nic_opcode");
+  if (!t3_is_bool(&message->fence)) return t3_at_fault(context, "message->fence", "true or false");
+  return message->inline_data == NULL || message->bytes <= T3_NIC_INLINE_BYTES
+             ? T3_OK
+             : t3_at_fault_as(context, T3_CAPACITY, "message->bytes", "at most T3_NIC_INLINE_BYTES of inline data");
 }
 
 /* The NIC refuses doorbells of a queue pair that is not connected, and those that announce nothing new. */
@@ -52,15 +62,16 @@ static enum t3_status ring(struct t3_context* context, const struct t3_nic_queue
   t3_put32(&nic, T3_NIC_DOORBELL_OFFSET + queue->number * T3_NIC_DOORBELL_STRIDE, queue->posted + 1);
   if (nic.status != T3_BAD_VALUE) return nic.status;
   uint32_t state = 0;
-  T3_TRY(t3_nic_query_qp(context, queue, &state));
-  return state == T3_NIC_STATE_NOW_READY_TO_SEND || state == T3_NIC_STATE_NOW_ERROR ? T3_BAD_VALUE : T3_ACCESS_DENIED;
+  T3_TRY(t3_read_queue_state(context, queue, &state));
+  return state == T3_NIC_STATE_NOW_READY_TO_SEND || state == T3_NIC_STATE_NOW_ERROR
+             ? t3_at_fault_as(context, T3_BAD_VALUE, "queue", "the only structure by which its queue pair is posted to")
+             : t3_at_fault_as(context, T3_ACCESS_DENIED, "queue", "a queue pair that is connected");
 }
 
 static enum t3_status post(struct t3_context* context, struct t3_nic_queue* queue,
                            const struct t3_nic_message* message) {
-  T3_TRY(may_use(queue));
-  if (message == NULL || !is_known(message->opcode) || !t3_is_bool(&message->fence)) return T3_INVALID_ARGUMENT;
-  if (message->inline_data != NULL && message->bytes > T3_NIC_INLINE_BYTES) return T3_CAPACITY;
+  T3_TRY(may_use(context, queue));
+  T3_TRY(check_message(context, message));
   const struct t3_hal* hal = state_of(context)->hal;
   if (queue->is_lent || queue->posted - queue->ended >= queue->entries) return T3_BUSY;
   unsigned char entry[T3_NIC_WORK_ENTRY_ENTRY_BYTES] = {0}, count[4];
@@ -82,8 +93,8 @@ enum t3_status t3_nic_post_send(struct t3_context* context, struct t3_nic_queue*
 }
 
 static enum t3_status post_recv(struct t3_context* context, struct t3_nic_queue* queue, uint32_t count) {
-  T3_TRY(may_use(queue));
-  if (count == 0) return T3_INVALID_ARGUMENT;
+  T3_TRY(may_use(context, queue));
+  if (count == 0) return t3_at_fault(context, "count", "1 or more");
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
   t3_put32(&nic, T3_NIC_RECEIVE_DOORBELL_OFFSET + queue->number * T3_NIC_RECEIVE_DOORBELL_STRIDE,
            queue->receives + count);
@@ -111,8 +122,10 @@ static enum t3_status look(const struct t3_context* context, const struct t3_nic
 
 static enum t3_status poll_cq(struct t3_context* context, struct t3_nic_queue* queue, uint32_t most,
                               struct t3_nic_completion* completions, uint32_t* count) {
-  T3_TRY(may_use(queue));
-  if (count == NULL || completions == NULL || most == 0) return T3_INVALID_ARGUMENT;
+  T3_TRY(may_use(context, queue));
+  if (count == NULL) return t3_at_fault(context, "count", "a place for it");
+  if (completions == NULL) return t3_at_fault(context, "completions", "a place for them");
+  if (most == 0) return t3_at_fault(context, "most", "1 or more");
   for (*count = 0; *count < most; ++*count) {
     bool is_there = false;
     T3_TRY(look(context, queue, &is_there, &completions[*count]));
@@ -136,9 +149,10 @@ static enum t3_status wait_completion(struct t3_context* context, struct t3_nic_
                                       struct t3_nic_completion* completion) {
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers nic = t3_own_block(context, T3_BLOCK_NIC);
+  if (completion == NULL) return t3_at_fault(context, "completion", "a place for it");
   for (;;) {
     uint32_t count = 0;
-    T3_TRY(may_use(queue));
+    T3_TRY(may_use(context, queue));
     t3_clear(context, &nic, T3_LINE_NIC, T3_NIC_INTERRUPT_OFFSET,
              T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK);
     t3_put32(&nic, T3_NIC_ARM_OFFSET, UINT32_C(1) << queue->completion_queue);

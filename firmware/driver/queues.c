@@ -7,7 +7,7 @@
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
-static const char open_queues[] = "0 or a queue of t3_open_queue";
+static const char open_queues[] = "0 or a queue of t3_queue_create";
 
 enum { MASK_WORDS = T3_KERNEL_QUEUE_CU_MASK_COUNT / T3_QUEUES };
 
@@ -51,7 +51,7 @@ static enum t3_status make_room(struct t3_context* context, uint32_t queue, uint
   return T3_OK;
 }
 
-static enum t3_status open_queue(struct t3_context* context, const struct t3_queue_options* options, uint32_t* queue) {
+static enum t3_status create(struct t3_context* context, const struct t3_queue_options* options, uint32_t* queue) {
   struct t3_state* state = state_of(context);
   uint32_t number = 1;
   while (number < T3_QUEUES && state->queues[number].is_open) ++number;
@@ -64,13 +64,37 @@ static enum t3_status open_queue(struct t3_context* context, const struct t3_que
   return T3_OK;
 }
 
-enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options options, uint32_t* queue) {
+enum t3_status t3_queue_create(struct t3_context* context, struct t3_queue_options options, uint32_t* queue) {
   if (queue == NULL) return T3_REFUSE(context, "queue", "a place for its number");
-  return T3_LOCKED(context, open_queue(context, &options, queue));
+  return T3_LOCKED(context, create(context, &options, queue));
 }
 
 bool t3_is_queue(const struct t3_context* context, uint32_t queue) {
   return queue < T3_QUEUES && const_state_of(context)->queues[queue].is_open;
+}
+
+/* A handler is still to be called for kernels that have ended. */
+static bool is_to_be_told(const struct t3_context* context, uint32_t queue) {
+  const struct t3_state* state = const_state_of(context);
+  return state->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL &&
+         state->queues[queue].told < state->queues[queue].submitted;
+}
+
+static enum t3_status destroy(struct t3_context* context, uint32_t queue) {
+  struct t3_state* state = state_of(context);
+  const struct t3_queue_options none = {0};
+  uint64_t completed = 0;
+  if (queue == 0 || !t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "a queue of t3_queue_create");
+  T3_TRY(t3_look_at_kernels(context, queue, &completed));
+  if (completed < state->queues[queue].submitted || state->queue == queue || is_to_be_told(context, queue))
+    return T3_BUSY;
+  T3_TRY(t3_put_queue_options(context, queue, &none));
+  state->queues[queue].is_open = false;
+  return T3_OK;
+}
+
+enum t3_status t3_queue_destroy(struct t3_context* context, uint32_t queue) {
+  return T3_LOCKED(context, destroy(context, queue));
 }
 
 static enum t3_status set_queue(struct t3_context* context, uint32_t queue, const struct t3_queue_options* options) {

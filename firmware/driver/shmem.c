@@ -5,6 +5,7 @@
 
 #include "allocations.h"
 #include "bools.h"
+#include "call_errors.h"
 #include "context_state.h"
 #include "registers.h"
 #include "t3/little_endian.h"
@@ -50,19 +51,40 @@ static uint64_t sync_bytes(const struct t3_context* context, const struct t3_shm
 
 static uint64_t bytes_of_queue(uint32_t entries) { return round_up(COUNTERS_BYTES + t3_nic_queue_bytes(entries)); }
 
-static enum t3_status check(const struct t3_context* context, const struct t3_shmem_options* options) {
-  const struct t3_state* state = const_state_of(context);
-  const uint32_t entries = options->entries;
-  if (options->heap_bytes == 0 || options->contexts == 0 || entries < 2 || (entries & (entries - 1)) != 0)
-    return T3_INVALID_ARGUMENT;
-  if (!t3_is_bool(&options->cached_completions) || !t3_is_bool(&options->for_host) ||
-      !t3_is_bool(&options->collectives))
-    return T3_INVALID_ARGUMENT;
-  if (state->gpus > T3_SHMEM_GPUS_MAX || entries > T3_NIC_ENTRIES_MAX || options->contexts > T3_SHMEM_QUEUES_MAX ||
-      options->contexts * (state->gpus - 1) > T3_SHMEM_QUEUES_MAX)
-    return T3_CAPACITY;
-  return T3_OK;
+static struct t3_fault wrong(const char* argument, const char* expected) {
+  return (struct t3_fault){T3_INVALID_ARGUMENT, argument, expected};
 }
+
+static struct t3_fault too_much(const char* argument, const char* expected) {
+  return (struct t3_fault){T3_CAPACITY, argument, expected};
+}
+
+static struct t3_fault check(const struct t3_context* context, const struct t3_shmem_options* options) {
+  static const char a_bool[] = "true or false";
+  const uint32_t gpus = const_state_of(context)->gpus, entries = options->entries;
+  if (options->heap_bytes == 0) return wrong("options.heap_bytes", "1 or more");
+  if (options->contexts == 0) return wrong("options.contexts", "1 or more");
+  if (entries < 2 || (entries & (entries - 1)) != 0) return wrong("options.entries", "a power of two, 2 or more");
+  if (!t3_is_bool(&options->cached_completions)) return wrong("options.cached_completions", a_bool);
+  if (!t3_is_bool(&options->for_host)) return wrong("options.for_host", a_bool);
+  if (!t3_is_bool(&options->collectives)) return wrong("options.collectives", a_bool);
+  if (entries > T3_NIC_ENTRIES_MAX) return too_much("options.entries", "at most T3_NIC_ENTRIES_MAX");
+  if (gpus > T3_SHMEM_GPUS_MAX) return too_much("context", "a GPU of at most T3_SHMEM_GPUS_MAX");
+  if (options->contexts > T3_SHMEM_QUEUES_MAX || options->contexts * (gpus - 1) > T3_SHMEM_QUEUES_MAX)
+    return too_much("options.contexts", "contexts x (gpus - 1) up to T3_SHMEM_QUEUES_MAX");
+  return (struct t3_fault){0};
+}
+
+/* A failure of what a call has called is the call's own: `text` says what has failed. T3_BUSY and T3_TIMEOUT have no
+ * text, because the call may be repeated. */
+static enum t3_status fail_as(struct t3_context* context, const char* call, enum t3_status status, const char* text) {
+  if (status == T3_OK) return T3_OK;
+  const bool is_not_yet = status == T3_BUSY || status == T3_TIMEOUT;
+  return t3_refuse(context, call, (struct t3_fault){status, NULL, is_not_yet ? NULL : text});
+}
+
+static const char no_agreement[] = "the GPUs do not agree, see the HAL's log",
+                  an_open_heap[] = "a heap of t3_shmem_init";
 
 /* One piece of memory: table, queues, counters of the collectives, heap. Its first part ends at the heap. */
 static enum t3_status take_memory(struct t3_context* context, const struct t3_shmem_options* options,
@@ -73,7 +95,7 @@ static enum t3_status take_memory(struct t3_context* context, const struct t3_sh
   heap->heap_bytes = round_up(options->heap_bytes);
   if (heap->heap_bytes < options->heap_bytes || heap->heap_bytes > UINT64_MAX - heap->table_bytes)
     return T3_OUT_OF_MEMORY;
-  T3_TRY(t3_malloc_for(context, T3_SHMEM_MEMORY, heap->table_bytes + heap->heap_bytes, &heap->table));
+  T3_TRY(t3_malloc_for(context, "t3_shmem_init", T3_SHMEM_MEMORY, heap->table_bytes + heap->heap_bytes, &heap->table));
   heap->heap = heap->table + heap->table_bytes;
   return T3_OK;
 }
@@ -199,35 +221,61 @@ static enum t3_status connect_queues(struct t3_context* context, const struct t3
     for (uint32_t gpu = 0; gpu < state->gpus; ++gpu) {
       if (gpu == state->gpu) continue;
       const struct t3_nic_queue* queue = &heap->queues[queue_number(number, state->gpu, gpu, state->gpus)];
-      T3_TRY(t3_nic_connect(context, queue, gpu, queue_number(number, gpu, state->gpu, state->gpus)));
+      const uint32_t peers = queue_number(number, gpu, state->gpu, state->gpus);
+      const struct t3_nic_qp_attr receive = {.qp_state = T3_NIC_QPS_RTR, .dest_gpu = gpu, .dest_qp_num = peers};
+      const struct t3_nic_qp_attr send = {.qp_state = T3_NIC_QPS_RTS};
+      T3_TRY(t3_nic_modify_qp(context, queue, &receive));
+      T3_TRY(t3_nic_modify_qp(context, queue, &send));
     }
   return t3_host_barrier(context); /* peers are ready to receive before anything is sent to them */
 }
 
-/* Nothing stays of a heap on which the GPUs do not agree. */
-static enum t3_status give_up(struct t3_context* context, const struct t3_shmem_heap* heap, enum t3_status status) {
-  if (heap->queue_count != 0) (void)t3_nic_dereg_mr(context, heap->key);
-  (void)t3_free_of(context, T3_SHMEM_MEMORY, heap->table);
-  return status;
+/* A step of t3_shmem_init, as its failure says it. */
+struct opening {
+  const char* step;
+  bool is_registered; /* the heap, at the NIC */
+};
+
+static enum t3_status open_heap(struct t3_context* context, const struct t3_shmem_options* options,
+                                struct t3_shmem_heap* heap, struct opening* opening) {
+  uint64_t all[T3_SHMEM_GPUS_MAX][TOLD_COUNT];
+  const uint64_t sync = sync_bytes(context, options);
+  opening->step = "there is no room for table, queues and heap";
+  T3_TRY(take_memory(context, options, heap));
+  opening->step = "the heap cannot be registered at the NIC";
+  if (heap->queue_count != 0)
+    T3_TRY(t3_nic_reg_mr(context, heap->heap - sync, sync + heap->heap_bytes, T3_NIC_ALL_ACCESS, &heap->key));
+  opening->is_registered = heap->queue_count != 0;
+  T3_TRY(write_zeros(context, heap->heap - sync, sync));
+  opening->step = no_agreement;
+  T3_TRY(tell_others(context, options, heap, all));
+  opening->step = "a queue pair cannot be created";
+  T3_TRY(open_queues(context, options, heap));
+  opening->step = "the table cannot be written";
+  T3_TRY(write_table(context, options, heap, all));
+  opening->step = "a queue pair cannot be connected";
+  return connect_queues(context, options, heap);
+}
+
+/* Nothing stays of a heap that has not been opened on all GPUs. */
+static void give_up(struct t3_context* context, struct t3_shmem_heap* heap, const struct opening* opening) {
+  for (uint32_t i = 0; i < heap->queue_count; ++i)
+    if (heap->queues[i].is_open) (void)t3_nic_destroy_qp(context, &heap->queues[i]);
+  if (opening->is_registered) (void)t3_nic_dereg_mr(context, heap->key);
+  if (heap->table != 0) (void)t3_free_of(context, "t3_shmem_init", T3_SHMEM_MEMORY, heap->table);
 }
 
 enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap) {
-  if (!t3_is_open(context) || heap == NULL) return T3_INVALID_ARGUMENT;
-  T3_TRY(check(context, &options));
   struct t3_shmem_heap fresh = {0};
-  uint64_t all[T3_SHMEM_GPUS_MAX][TOLD_COUNT];
-  const uint64_t sync = sync_bytes(context, &options);
-  T3_TRY(take_memory(context, &options, &fresh));
-  if (fresh.queue_count != 0)
-    T3_TRY(t3_nic_reg_mr(context, fresh.heap - sync, sync + fresh.heap_bytes, T3_NIC_ALL_ACCESS, &fresh.key));
-  T3_TRY(write_zeros(context, fresh.heap - sync, sync));
-  const enum t3_status agreed = tell_others(context, &options, &fresh, all);
-  if (agreed != T3_OK) return give_up(context, &fresh, agreed);
-  T3_TRY(open_queues(context, &options, &fresh));
-  T3_TRY(write_table(context, &options, &fresh, all));
-  T3_TRY(connect_queues(context, &options, &fresh));
-  *heap = fresh;
-  return T3_OK;
+  struct opening opening = {0};
+  if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;
+  if (heap == NULL) return T3_REFUSE(context, "heap", "a place for it");
+  const struct t3_fault fault = check(context, &options);
+  if (fault.status != T3_OK) return t3_refuse(context, __func__, fault);
+  const enum t3_status status = open_heap(context, &options, &fresh, &opening);
+  if (status != T3_OK) give_up(context, &fresh, &opening);
+  if (status == T3_OK) *heap = fresh;
+  return fail_as(context, __func__, status, opening.step);
 }
 
 /* Finds the first gap of so many bytes; in `place` the number of pieces before it. NOWHERE: there is none. */
@@ -251,14 +299,16 @@ static enum t3_status agree(struct t3_context* context, const char* call, const 
 
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address) {
-  if (!t3_is_open(context) || heap == NULL || heap->table == 0 || address == NULL || bytes == 0)
-    return T3_INVALID_ARGUMENT;
   static const char* const names[2] = {"a gap at local address", "bytes"};
+  if (heap == NULL || heap->table == 0) return T3_REFUSE(context, "heap", an_open_heap);
+  if (bytes == 0) return T3_REFUSE(context, "bytes", "1 or more");
+  if (address == NULL) return T3_REFUSE(context, "address", "a place for it");
   uint32_t place = 0;
   const uint64_t begin = find_gap(heap, bytes, &place);
-  T3_TRY(agree(context, "t3_shmem_malloc", names, begin, bytes));
-  if (begin == NOWHERE) return T3_OUT_OF_MEMORY;
-  if (heap->piece_count == T3_SHMEM_PIECES_MAX) return T3_TABLE_FULL;
+  T3_TRY(fail_as(context, __func__, agree(context, __func__, names, begin, bytes), no_agreement));
+  if (begin == NOWHERE) return T3_REFUSE_AS(context, T3_OUT_OF_MEMORY, "bytes", "as many as a gap of the heap has");
+  if (heap->piece_count == T3_SHMEM_PIECES_MAX)
+    return T3_REFUSE_AS(context, T3_TABLE_FULL, "heap", "fewer than T3_SHMEM_PIECES_MAX live pieces");
   for (uint32_t i = heap->piece_count++; i > place; --i) heap->pieces[i] = heap->pieces[i - 1];
   heap->pieces[place] = (struct t3_shmem_piece){.address = begin, .bytes = round_up(bytes)};
   *address = begin;
@@ -266,13 +316,14 @@ enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap*
 }
 
 enum t3_status t3_shmem_free(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t address) {
-  if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
   static const char* const names[2] = {"a piece at local address", "bytes"};
+  if (heap == NULL || heap->table == 0) return T3_REFUSE(context, "heap", an_open_heap);
   uint32_t place = 0;
   while (place < heap->piece_count && heap->pieces[place].address != address) ++place;
   const bool found = place < heap->piece_count;
-  T3_TRY(agree(context, "t3_shmem_free", names, found ? address : NOWHERE, found ? heap->pieces[place].bytes : 0));
-  if (!found) return T3_INVALID_ARGUMENT;
+  const uint64_t begin = found ? address : NOWHERE, bytes = found ? heap->pieces[place].bytes : 0;
+  T3_TRY(fail_as(context, __func__, agree(context, __func__, names, begin, bytes), no_agreement));
+  if (!found) return T3_REFUSE(context, "address", "where a live piece of the heap begins");
   for (--heap->piece_count; place < heap->piece_count; ++place) heap->pieces[place] = heap->pieces[place + 1];
   return T3_OK;
 }
@@ -321,14 +372,21 @@ static enum t3_status await_all(struct t3_context* context, struct t3_shmem_heap
   return first;
 }
 
-enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_heap* heap) {
-  if (!t3_is_open(context) || heap == NULL || heap->table == 0) return T3_INVALID_ARGUMENT;
+/* Closes everything; in `ended` the code of the first message that has failed. */
+static enum t3_status close_heap(struct t3_context* context, struct t3_shmem_heap* heap, enum t3_status* ended) {
   T3_TRY(t3_host_barrier(context));
-  const enum t3_status ended = await_all(context, heap);
+  *ended = await_all(context, heap);
   T3_TRY(t3_host_barrier(context)); /* no queue pair is reset while a peer waits for its answers */
-  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_reset_qp(context, &heap->queues[i]));
+  for (uint32_t i = 0; i < heap->queue_count; ++i) T3_TRY(t3_nic_destroy_qp(context, &heap->queues[i]));
   if (heap->queue_count != 0) T3_TRY(t3_nic_dereg_mr(context, heap->key));
-  T3_TRY(t3_free_of(context, T3_SHMEM_MEMORY, heap->table));
+  T3_TRY(t3_free_of(context, "t3_shmem_finalize", T3_SHMEM_MEMORY, heap->table));
   *heap = (struct t3_shmem_heap){0};
-  return ended;
+  return T3_OK;
+}
+
+enum t3_status t3_shmem_finalize(struct t3_context* context, struct t3_shmem_heap* heap) {
+  enum t3_status ended = T3_OK;
+  if (heap == NULL || heap->table == 0) return T3_REFUSE(context, "heap", an_open_heap);
+  T3_TRY(fail_as(context, __func__, close_heap(context, heap, &ended), "the heap cannot be closed"));
+  return fail_as(context, __func__, ended, "a message of a kernel has failed");
 }

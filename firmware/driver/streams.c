@@ -6,34 +6,6 @@
 #include "queues.h"
 #include "wait.h"
 
-enum t3_status t3_queue_create(struct t3_context* context, struct t3_queue_options options, uint32_t* queue) {
-  return t3_open_queue(context, options, queue);
-}
-
-/* A handler is still to be called for kernels that have ended. */
-static bool is_to_be_told(const struct t3_context* context, uint32_t queue) {
-  const struct t3_state* state = const_state_of(context);
-  return state->vectors[T3_LINE_KERNEL_QUEUE].handler != NULL &&
-         state->queues[queue].told < state->queues[queue].submitted;
-}
-
-static enum t3_status destroy(struct t3_context* context, uint32_t queue) {
-  struct t3_state* state = state_of(context);
-  const struct t3_queue_options none = {0};
-  uint64_t completed = 0;
-  if (queue == 0 || !t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue other than 0");
-  T3_TRY(t3_look_at_kernels(context, queue, &completed));
-  if (completed < state->queues[queue].submitted || state->queue == queue || is_to_be_told(context, queue))
-    return T3_BUSY;
-  T3_TRY(t3_put_queue_options(context, queue, &none));
-  state->queues[queue].is_open = false;
-  return T3_OK;
-}
-
-enum t3_status t3_queue_destroy(struct t3_context* context, uint32_t queue) {
-  return T3_LOCKED(context, destroy(context, queue));
-}
-
 static enum t3_status set_release(struct t3_context* context, uint32_t queue, bool release) {
   if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", "an open queue");
   state_of(context)->queues[queue].releases = release;

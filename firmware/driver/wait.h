@@ -16,9 +16,10 @@ bool t3_enter(struct t3_context* context);
 enum t3_status t3_leave(struct t3_context* context, enum t3_status status, const char* call);
 
 /* The status of a public call on an open context, under the lock. It stands in the public call, whose name it takes. */
-#define T3_LOCKED(context, call)                                                                   \
-  (t3_enter(context) ? t3_leave((context), state_of(context)->stale ? T3_STALE : (call), __func__) \
-                     : T3_INVALID_ARGUMENT)
+#define T3_LOCKED(context, call) T3_LOCKED_AS(__func__, context, call)
+/* The same for a public call of this name. */
+#define T3_LOCKED_AS(name, context, call) \
+  (t3_enter(context) ? t3_leave((context), state_of(context)->stale ? T3_STALE : (call), (name)) : T3_INVALID_ARGUMENT)
 
 /* Returns the deadline of a call that begins now, by the HAL's clock. */
 uint64_t t3_deadline(const struct t3_context* context);

@@ -127,7 +127,7 @@ static void queued_on_maps(struct stage* s) {
   struct t3_output beside = s->out;
   uint32_t queue = 0;
   tell(s, "memory beside", t3_matrix_malloc(&s->gpu, &beside.matrix));
-  tell(s, "open_queue", t3_open_queue(&s->gpu, (struct t3_queue_options){0}, &queue));
+  tell(s, "open_queue", t3_queue_create(&s->gpu, (struct t3_queue_options){0}, &queue));
   tell(s, "dma_map of half", map_notify(s, &s->out, half, 3, T3_UPDATE));
   tell(s, "remote_map of the rest", t3_remote_map(&s->gpu, &s->out, rest, s->peer_out, T3_STORE));
   for (uint32_t used = 0; used <= queue; ++used) {

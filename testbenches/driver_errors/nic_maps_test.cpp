@@ -4,6 +4,7 @@
 
 #include "driver_errors/nic_systems.h"
 #include "driver_errors/whole_runs.h"
+#include "firmware/connected.h"
 #include "t3/address.h"
 #include "t3/nic_maps.h"
 #include "t3/registers/near_memory.h"
@@ -50,12 +51,12 @@ struct Host {
     REQUIRE(t3_fill_zero(&gpu, &out.matrix) == T3_OK);
     REQUIRE(t3_nic_create_qp(&gpu, &queue) == T3_OK);
     write(T3_BLOCK_NIC, T3_NIC_RETRY_OFFSET, 1 << T3_NIC_RETRY_TIMEOUT_SHIFT | 2 << T3_NIC_RETRY_RETRIES_SHIFT);
-    REQUIRE(t3_nic_connect(&gpu, &queue, 1 - hal->gpu, 0) == T3_OK);
+    REQUIRE(test::connect(&gpu, &queue, 1 - hal->gpu, 0) == T3_OK);
   }
   void meet() { REQUIRE(t3_host_barrier(&gpu) == T3_OK); }
   void reset_together() {
     meet();
-    REQUIRE(t3_nic_reset_qp(&gpu, &queue) == T3_OK);
+    REQUIRE(t3_nic_destroy_qp(&gpu, &queue) == T3_OK);
     meet();
   }
   void lend_and_map(const t3_nic_route& by) {
@@ -104,7 +105,7 @@ t3_status program(const t3_hal* hal, const t3_run*) {
   host.connect();
   (hal->gpu == 0 ? the.first : the.second)(host);
   host.meet();
-  if (host.queue.is_open) REQUIRE(t3_nic_reset_qp(&host.gpu, &host.queue) == T3_OK);
+  if (host.queue.is_open) REQUIRE(t3_nic_destroy_qp(&host.gpu, &host.queue) == T3_OK);
   return t3_close(&host.gpu);
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("maps by the NIC: a queue pair that is lent is not the host's, and not
     t3_nic_message message{};
     message.opcode = T3_NIC_WRITE;
     CHECK(t3_nic_post_send(&host.gpu, &host.queue, &message) == T3_BUSY);
-    CHECK(t3_nic_reset_qp(&host.gpu, &host.queue) == T3_BUSY);
+    CHECK(t3_nic_destroy_qp(&host.gpu, &host.queue) == T3_BUSY);
     CHECK(host.syndromes().empty());
     CHECK(t3_dma_take_back(&host.gpu, 0, &host.queue) == T3_BUSY);
     CHECK(t3_close(&host.gpu) == T3_BUSY);
@@ -181,7 +182,7 @@ TEST_CASE("maps by the NIC: a queue pair that is lent is not the host's, and not
 TEST_CASE("maps by the NIC: a wrong key") {
   const auto sends = [](Host& host) {
     t3_nic_route wrong = host.way();
-    wrong.remote_key += 1;
+    wrong.rkey += 1;
     require_failure(host, wrong, T3_ACCESS_DENIED, T3_NIC_REMOTE_ACCESS);
   };
   run({T3_NIC_REMOTE_ACCUMULATE, sends},
@@ -215,7 +216,7 @@ TEST_CASE("maps by the NIC: near-memory compute is off at the peer") {
 TEST_CASE("maps by the NIC: the peer is gone") {
   const auto sends = [](Host& host) { require_failure(host, host.way(), T3_NO_PEER, T3_NIC_RETRY_EXCEEDED); };
   const auto leaves = [](Host& host) {
-    REQUIRE(t3_nic_reset_qp(&host.gpu, &host.queue) == T3_OK);
+    REQUIRE(t3_nic_destroy_qp(&host.gpu, &host.queue) == T3_OK);
     host.meet();
   };
   run({T3_NIC_REMOTE_ACCUMULATE, sends, leaves},

@@ -6,6 +6,7 @@
 #include "driver/context_state.h"
 #include "driver_errors/nic_systems.h"
 #include "driver_errors/whole_runs.h"
+#include "firmware/connected.h"
 #include "nic/syndrome_status.h"
 #include "t3/address.h"
 #include "t3/nic_work_entry.h"
@@ -29,8 +30,8 @@ struct Host {
   t3_nic_message message(t3_nic_opcode opcode, std::uint32_t bytes) const {
     t3_nic_message made{};
     made.opcode = opcode;
-    made.remote_address = others_data, made.remote_key = others_key;
-    made.local_address = data, made.local_key = key, made.bytes = bytes;
+    made.remote_address = others_data, made.rkey = others_key;
+    made.local_address = data, made.lkey = key, made.bytes = bytes;
     return made;
   }
   t3_status post(const t3_nic_message& what) { return t3_nic_post_send(&gpu, &queue, &what); }
@@ -51,13 +52,13 @@ struct Host {
   }
   void connect() {
     REQUIRE(t3_nic_create_qp(&gpu, &queue) == T3_OK);
-    REQUIRE(t3_nic_connect(&gpu, &queue, 1 - hal->gpu, 0) == T3_OK);
+    REQUIRE(test::connect(&gpu, &queue, 1 - hal->gpu, 0) == T3_OK);
     REQUIRE(t3_host_barrier(&gpu) == T3_OK);
   }
   /// What both do behind an error; then messages arrive again.
   void go_on() {
     REQUIRE(t3_host_barrier(&gpu) == T3_OK);
-    REQUIRE(t3_nic_reset_qp(&gpu, &queue) == T3_OK);
+    REQUIRE(t3_nic_destroy_qp(&gpu, &queue) == T3_OK);
     connect();
     REQUIRE(send(message(T3_NIC_WRITE, 100)).syndrome == T3_NIC_OK);
   }
@@ -86,7 +87,7 @@ t3_status program(const t3_hal* hal, const t3_run*) {
   const auto part = hal->gpu == 0 ? the.first : the.second;
   if (part != nullptr) part(host);
   T3_TRY(t3_host_barrier(&host.gpu));
-  if (host.queue.is_open) T3_TRY(t3_nic_reset_qp(&host.gpu, &host.queue));
+  if (host.queue.is_open) T3_TRY(t3_nic_destroy_qp(&host.gpu, &host.queue));
   return t3_close(&host.gpu);
 }
 
@@ -128,7 +129,7 @@ void goes_on(Host& host) { host.go_on(); }
 TEST_CASE("nic: a wrong key") {
   require_logged(run({[](Host& host) {
                         t3_nic_message wrong = host.message(T3_NIC_WRITE, 64);
-                        wrong.remote_key += 1;
+                        wrong.rkey += 1;
                         REQUIRE(host.post(wrong) == T3_OK);
                         REQUIRE(host.post(host.message(T3_NIC_WRITE, 64)) == T3_OK);
                         require_end(host.end(), T3_NIC_REMOTE_ACCESS, T3_ACCESS_DENIED, host.others_data);
@@ -236,8 +237,8 @@ TEST_CASE("nic: a queue pair that is not connected") {
              const t3_nic_message message = host.message(T3_NIC_WRITE, 64);
              CHECK(t3_nic_post_send(&host.gpu, &second, &message) == T3_ACCESS_DENIED);
              CHECK(t3_nic_create_qp(&host.gpu, &second) == T3_BUSY);
-             CHECK(t3_nic_connect(&host.gpu, &host.queue, 1, 0) == T3_BUSY);
-             REQUIRE(t3_nic_reset_qp(&host.gpu, &second) == T3_OK);
+             CHECK(connect(&host.gpu, &host.queue, 1, 0) == T3_BUSY);
+             REQUIRE(t3_nic_destroy_qp(&host.gpu, &second) == T3_OK);
            },
            nullptr}),
       {"nic.doorbell[1]: 0x1, queue pair in ready_to_send expected, it is in reset",
@@ -306,7 +307,7 @@ TEST_CASE("nic: a peer that is gone") {
                         require_end(host.send(host.message(T3_NIC_WRITE, 8)), T3_NIC_RETRY_EXCEEDED, T3_NO_PEER, 0);
                       },
                       [](Host& host) {
-                        REQUIRE(t3_nic_reset_qp(&host.gpu, &host.queue) == T3_OK);
+                        REQUIRE(t3_nic_destroy_qp(&host.gpu, &host.queue) == T3_OK);
                         REQUIRE(t3_host_barrier(&host.gpu) == T3_OK);
                       }}),
                  {"write packet 0 of queue pair 0 of NIC 0 for queue pair 0 in reset with peer 0 of NIC 0 is dropped",
@@ -348,12 +349,12 @@ TEST_CASE("nic: a fetch-and-add where near-memory units are off or that is not a
 TEST_CASE("nic: both sides are wrong, and each says what the other was refused") {
   require_logged(run({[](Host& host) {
                         t3_nic_message wrong = host.message(T3_NIC_WRITE, 64);
-                        wrong.remote_key += 1;
+                        wrong.rkey += 1;
                         require_flushed(host.send(wrong), T3_NIC_CAUSE_PEERS_REQUEST, T3_NIC_REMOTE_ACCESS, host.data);
                       },
                       [](Host& host) {
                         t3_nic_message wrong = host.message(T3_NIC_WRITE, 64);
-                        wrong.remote_key += 2;
+                        wrong.rkey += 2;
                         require_flushed(host.send(wrong), T3_NIC_CAUSE_PEERS_REQUEST, T3_NIC_REMOTE_ACCESS, host.data);
                       }}),
                  {"NIC 1: write packet 0 of queue pair 0 of NIC 0 for queue pair 0: remote_access: key 0x2",
@@ -385,9 +386,9 @@ TEST_CASE("nic: a queue that was reset") {
                         wrong.memory -= 32, wrong.entries = 12;
                         CHECK(t3_nic_create_qp(&host.gpu, &wrong) == T3_INVALID_ARGUMENT);
                         CHECK(t3_close(&host.gpu) == T3_BUSY);
-                        REQUIRE(t3_nic_reset_qp(&host.gpu, &host.queue) == T3_OK);
+                        REQUIRE(t3_nic_destroy_qp(&host.gpu, &host.queue) == T3_OK);
                         CHECK(host.post(host.message(T3_NIC_WRITE, 8)) == T3_INVALID_ARGUMENT);
-                        CHECK(t3_nic_connect(&host.gpu, &host.queue, 1, 0) == T3_INVALID_ARGUMENT);
+                        CHECK(connect(&host.gpu, &host.queue, 1, 0) == T3_INVALID_ARGUMENT);
                       },
                       nullptr}),
                  {});
@@ -411,9 +412,9 @@ TEST_CASE("nic: memory of a queue that is not its own") {
                         third.number = third.completion_queue = 2;
                         third.memory = first + bytes - 64;
                         CHECK(t3_nic_create_qp(&host.gpu, &third) == T3_OVERLAP);
-                        REQUIRE(t3_nic_reset_qp(&host.gpu, &second) == T3_OK);
+                        REQUIRE(t3_nic_destroy_qp(&host.gpu, &second) == T3_OK);
                         REQUIRE(t3_nic_create_qp(&host.gpu, &third) == T3_OK);
-                        REQUIRE(t3_nic_reset_qp(&host.gpu, &third) == T3_OK);
+                        REQUIRE(t3_nic_destroy_qp(&host.gpu, &third) == T3_OK);
                       },
                       nullptr}),
                  {});

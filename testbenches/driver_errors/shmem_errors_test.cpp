@@ -267,7 +267,7 @@ TEST_CASE("a peer that is gone ends the kernel when the NIC has tried long enoug
     t3_shmem_quiet(wave, shmem);
   }};
   what.before = [](Program& p) {
-    if (p.hal->gpu == 1) t3_nic_reset_qp(&p.gpu, &p.heap.queues[0]);
+    if (p.hal->gpu == 1) t3_nic_destroy_qp(&p.gpu, &p.heap.queues[0]);
   };
   what.leaves_heap = true;
   const RunResult result = run(what);

@@ -10,7 +10,7 @@ namespace {
 
 struct TwoQueues : Driver {
   std::uint32_t other = 0;
-  TwoQueues() { REQUIRE(t3_open_queue(&context, {}, &other) == T3_OK); }
+  TwoQueues() { REQUIRE(t3_queue_create(&context, {}, &other) == T3_OK); }
   t3_status launch(std::uint32_t queue) { return t3_launch_gemm(&context, queue, &out, &a, &b, {}); }
 };
 

@@ -119,6 +119,9 @@ MockGpu::MockGpu(std::uint32_t gpu, std::uint32_t gpus, std::uint64_t memory_byt
   hal_.argument_bool = [](void*, const char*, bool*) { return T3_INVALID_ARGUMENT; };
   hal_.argument_text = [](void*, const char*, const char**) { return T3_INVALID_ARGUMENT; };
   hal_.log = [](void*, const char*) {};
+  hal_.error = [](void* p, t3_status code, const char* text) {
+    mock(p).reported_.push_back(code == T3_OK ? "ok" : fmt::format("{}: {}", t3_status_text(code), text));
+  };
 }
 
 std::vector<std::string> MockGpu::take_journal() {

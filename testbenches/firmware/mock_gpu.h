@@ -79,6 +79,9 @@ class MockGpu {
   void unplug(t3_block block) { unplugged_ = block; }
   /// Everything that was ordered gets done right after this register has been read the next time.
   void finish_after_read(t3_block block, std::uint32_t offset) { finish_after_ = t3_block_base(gpu_, block) + offset; }
+  /// What the driver has reported to the platform by hal.error: "code in words: t3_free: address: ...", "ok" when the
+  /// program has read it.
+  std::vector<std::string> take_reported() { return std::exchange(reported_, {}); }
   void log_error(const t3_error& error) { errors_.push_back(error); }
 
   std::uint64_t& reg(t3_block block, std::uint32_t offset) { return registers_[t3_block_base(gpu_, block) + offset]; }
@@ -117,7 +120,7 @@ class MockGpu {
   std::array<bool, T3_QUEUES> held_queues_{};
   t3_block unplugged_ = T3_BLOCK_COUNT;
   std::deque<t3_error> errors_;
-  std::vector<std::string> journal_, order_;
+  std::vector<std::string> journal_, order_, reported_;
   std::vector<QueuedKernel> packets_;
   std::vector<t3_buffer> buffers_;
   std::uint64_t finish_after_ = 0;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "firmware/connected.h"
 #include "firmware/opened_driver.h"
 #include "t3/little_endian.h"
 #include "t3/nic.h"
@@ -43,7 +44,7 @@ struct NicDriver : Driver {
   }
   void open() {
     REQUIRE(t3_nic_create_qp(&context, &queue) == T3_OK);
-    REQUIRE(t3_nic_connect(&context, &queue, 3, 7) == T3_OK);
+    REQUIRE(connect(&context, &queue, 3, 7) == T3_OK);
   }
 };
 
@@ -77,13 +78,13 @@ TEST_CASE("a queue that is not created or has been reset is refused by every cal
            t3_nic_post_recv(&d.context, &d.queue, 1) == T3_INVALID_ARGUMENT &&
            t3_nic_poll_cq(&d.context, &d.queue, 1, &completion, &count) == T3_INVALID_ARGUMENT &&
            t3_nic_wait(&d.context, &d.queue, &completion) == T3_INVALID_ARGUMENT &&
-           t3_nic_connect(&d.context, &d.queue, 1, 0) == T3_INVALID_ARGUMENT &&
-           t3_nic_reset_qp(&d.context, &d.queue) == T3_INVALID_ARGUMENT;
+           connect(&d.context, &d.queue, 1, 0) == T3_INVALID_ARGUMENT &&
+           t3_nic_destroy_qp(&d.context, &d.queue) == T3_INVALID_ARGUMENT;
   };
   CHECK(all_refuse());
   d.open();
   d.complete(0);
-  REQUIRE(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
   CHECK(all_refuse());
   CHECK(count == 0);
 }
@@ -95,9 +96,9 @@ TEST_CASE("a completion queue has one queue pair and a context with queue pairs 
   other.number = 6;
   CHECK(t3_nic_create_qp(&d.context, &other) == T3_BUSY);
   CHECK(t3_close(&d.context) == T3_BUSY);
-  REQUIRE(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
   CHECK(t3_nic_create_qp(&d.context, &other) == T3_OK);
-  REQUIRE(t3_nic_reset_qp(&d.context, &other) == T3_OK);
+  REQUIRE(t3_nic_destroy_qp(&d.context, &other) == T3_OK);
   CHECK(t3_close(&d.context) == T3_OK);
 }
 
@@ -118,9 +119,9 @@ TEST_CASE("a queue pair is created with empty rings and connected") {
     CHECK(t3_nic_completion_from(bytes.data()).phase == 0);
   }
   CHECK(t3_nic_create_qp(&d.context, &d.queue) == T3_BUSY);
-  REQUIRE(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
   CHECK(t3_nic_create_qp(&d.context, &d.queue) == T3_OK);
-  CHECK(t3_nic_connect(&d.context, &d.queue, 4, 0) == T3_NO_PEER);
+  CHECK(connect(&d.context, &d.queue, 4, 0) == T3_NO_PEER);
   t3_nic_queue wrong = d.queue;
   wrong.entries = 3;
   CHECK(t3_nic_create_qp(&d.context, &wrong) == T3_INVALID_ARGUMENT);
@@ -136,8 +137,8 @@ TEST_CASE("entries are written before the record and that before the doorbell an
   d.mock.take_order();
   t3_nic_message message{};
   message.opcode = T3_NIC_WRITE;
-  message.remote_address = 0x300000001000, message.remote_key = 0x77;
-  message.local_address = d.a.address, message.local_key = 0x55, message.bytes = 99;
+  message.remote_address = 0x300000001000, message.rkey = 0x77;
+  message.local_address = d.a.address, message.lkey = 0x55, message.bytes = 99;
   REQUIRE(t3_nic_post_send(&d.context, &d.queue, &message) == T3_OK);
   CHECK(d.mock.take_order() == std::vector<std::string>{"memory", "order", "memory", "order"});
   const auto bytes = d.at(t3_nic_send_of(&d.queue), 64);
@@ -191,7 +192,7 @@ TEST_CASE("a queue pair of kernels takes nothing of the host") {
   CHECK(t3_nic_poll_cq(&d.context, &d.queue, 1, &completion, &count) == T3_ACCESS_DENIED);
   CHECK(t3_nic_wait(&d.context, &d.queue, &completion) == T3_ACCESS_DENIED);
   CHECK(d.mock.take_order().empty());
-  CHECK(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  CHECK(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
 }
 
 TEST_CASE("completions are taken by their phase and make room") {
@@ -255,7 +256,7 @@ TEST_CASE("receive entries add up until the queue pair is reset") {
   CHECK(doorbell == 3);
   REQUIRE(t3_nic_post_recv(&d.context, &d.queue, 2) == T3_OK);
   CHECK(doorbell == 5);
-  REQUIRE(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
   d.pair(T3_NIC_STATE_OFFSET) = T3_NIC_STATE_NOW_RESET;
   d.completions(T3_NIC_COMPLETION_ENTRIES_OFFSET) = 0;
   d.open();

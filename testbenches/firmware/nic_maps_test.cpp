@@ -1,5 +1,6 @@
 // Queue pairs that the driver lends to the DMA engine, and maps that go by them.
 #include "t3/nic_maps.h"
+#include "firmware/connected.h"
 #include "firmware/opened_driver.h"
 #include "t3/nic_work_entry.h"
 
@@ -16,7 +17,7 @@ struct MapDriver : Driver {
     queue.number = 5, queue.completion_queue = 3, queue.entries = 4;
     REQUIRE(t3_malloc(&context, t3_nic_queue_bytes(4), &queue.memory) == T3_OK);
     REQUIRE(t3_nic_create_qp(&context, &queue) == T3_OK);
-    REQUIRE(t3_nic_connect(&context, &queue, 3, 7) == T3_OK);
+    REQUIRE(connect(&context, &queue, 3, 7) == T3_OK);
   }
   std::uint64_t& engine(std::uint32_t offset) {
     return mock.reg(T3_BLOCK_DMA, offset + 2 * T3_DMA_QUEUE_ENTRIES_STRIDE);
@@ -38,14 +39,14 @@ TEST_CASE("a queue pair that is lent is described to the DMA engine, and taken b
   t3_nic_message message{};
   message.opcode = T3_NIC_WRITE;
   CHECK(t3_nic_post_send(&d.context, &d.queue, &message) == T3_BUSY);
-  CHECK(t3_nic_reset_qp(&d.context, &d.queue) == T3_BUSY);
+  CHECK(t3_nic_destroy_qp(&d.context, &d.queue) == T3_BUSY);
   std::uint32_t count = 1;
   t3_nic_completion completion{};
   CHECK(t3_nic_poll_cq(&d.context, &d.queue, 1, &completion, &count) == T3_OK);  // of entries that have failed
   CHECK(count == 0);
   REQUIRE(t3_dma_take_back(&d.context, 2, &d.queue) == T3_OK);
   CHECK(d.engine(T3_DMA_QUEUE_ENTRIES_OFFSET) == 0);
-  CHECK(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  CHECK(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
 }
 
 TEST_CASE("what cannot be lent or taken back is refused by its reason") {
@@ -74,7 +75,7 @@ TEST_CASE("what cannot be lent or taken back is refused by its reason") {
   d.engine(T3_DMA_QUEUE_POSTED_OFFSET) = 6;
   REQUIRE(t3_dma_take_back(&d.context, 2, &d.queue) == T3_OK);
   CHECK(d.lend() == T3_BUSY);  // the engine's entries are in it
-  REQUIRE(t3_nic_reset_qp(&d.context, &d.queue) == T3_OK);
+  REQUIRE(t3_nic_destroy_qp(&d.context, &d.queue) == T3_OK);
   d.state() = T3_NIC_STATE_NOW_RESET;
   REQUIRE(t3_nic_create_qp(&d.context, &d.queue) == T3_OK);
   d.state() = T3_NIC_STATE_NOW_READY_TO_SEND;
@@ -114,7 +115,7 @@ TEST_CASE("the host posts an accumulate with its tile behind the segment") {
   MapDriver d;
   t3_nic_message message{};
   message.opcode = T3_NIC_ACCUMULATE;
-  message.local_address = d.a.address, message.local_key = 3, message.bytes = 128;
+  message.local_address = d.a.address, message.lkey = 3, message.bytes = 128;
   message.tile = {64, 256, 9, 4, T3_BF16, 0};
   REQUIRE(t3_nic_post_send(&d.context, &d.queue, &message) == T3_OK);
   unsigned char entry[64];

@@ -12,7 +12,7 @@ namespace {
 struct QueueDriver : Driver {
   std::uint32_t open(t3_queue_options options = {}) {
     std::uint32_t queue = 0;
-    REQUIRE(t3_open_queue(&context, options, &queue) == T3_OK);
+    REQUIRE(t3_queue_create(&context, options, &queue) == T3_OK);
     return queue;
   }
   void use(std::uint32_t queue) { REQUIRE(t3_use_queue(&context, queue) == T3_OK); }
@@ -77,8 +77,8 @@ TEST_CASE("16 queues at most, with rings apart at the end of memory that stay th
     below = base;
   }
   std::uint32_t queue = 0;
-  REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_TABLE_FULL);
-  REQUIRE(t3_open_queue(&driver.context, {}, nullptr) == T3_INVALID_ARGUMENT);
+  REQUIRE(t3_queue_create(&driver.context, {}, &queue) == T3_TABLE_FULL);
+  REQUIRE(t3_queue_create(&driver.context, {}, nullptr) == T3_INVALID_ARGUMENT);
   driver.use(3);
   REQUIRE(driver.gemm() == T3_OK);
   REQUIRE(t3_wait_kernels(&driver.context) == T3_OK);
@@ -97,7 +97,7 @@ TEST_CASE("a queue's ring has its place though the end of memory is not aligned"
   t3_context context;
   REQUIRE(t3_init(&context, mock.hal()) == T3_OK);
   std::uint32_t queue = 0;
-  REQUIRE(t3_open_queue(&context, {}, &queue) == T3_OK);
+  REQUIRE(t3_queue_create(&context, {}, &queue) == T3_OK);
   const std::uint64_t base = mock.reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_BASE_OFFSET + T3_KERNEL_QUEUE_BASE_STRIDE);
   REQUIRE(base % T3_KERNEL_PACKET_ENTRY_BYTES == 0);
   REQUIRE(state_of(&context)->heap_end == base);
@@ -108,16 +108,16 @@ TEST_CASE("a queue is opened before there is a spill table and while there is me
   std::uint32_t queue = 0;
   std::uint64_t rest = 0;
   REQUIRE(driver.dma_map() == T3_OK);
-  REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_BUSY);
+  REQUIRE(t3_queue_create(&driver.context, {}, &queue) == T3_BUSY);
   REQUIRE(t3_wait_dma(&driver.context) == T3_OK);
   REQUIRE(t3_remote_unmap_all(&driver.context) == T3_OK);
   REQUIRE(t3_close(&driver.context) == T3_OK);
   REQUIRE(t3_init(&driver.context, driver.mock.hal()) == T3_OK);
   REQUIRE(t3_malloc(&driver.context, state_of(&driver.context)->heap_end - state_of(&driver.context)->heap_begin,
                     &rest) == T3_OK);
-  REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_OUT_OF_MEMORY);
+  REQUIRE(t3_queue_create(&driver.context, {}, &queue) == T3_OUT_OF_MEMORY);
   REQUIRE(t3_free(&driver.context, rest) == T3_OK);
-  REQUIRE(t3_open_queue(&driver.context, {}, &queue) == T3_OK);
+  REQUIRE(t3_queue_create(&driver.context, {}, &queue) == T3_OK);
 }
 
 TEST_CASE("all maps are removed when no kernel is queued in whichever queue") {

@@ -133,7 +133,7 @@ enum t3_status shared_units(const struct t3_hal* hal, const struct t3_run* run) 
   uint32_t queue = 0;
   T3_TRY(ask(&s, hal));
   T3_TRY(t3_init(&s.gpu, hal));
-  T3_TRY(t3_open_queue(&s.gpu, on_units(s.first_ring_unit, s.ring_units, s.priority), &queue));
+  T3_TRY(t3_queue_create(&s.gpu, on_units(s.first_ring_unit, s.ring_units, s.priority), &queue));
   T3_TRY(t3_set_queue(&s.gpu, GEMM_QUEUE, on_units(0, s.gemm_units, 0)));
   if (s.ring_units != 0) T3_TRY(t3_set_ring_workgroups(&s.gpu, (uint32_t)s.ring_units));
   T3_TRY(allocate(&s));

@@ -1,4 +1,4 @@
-/* Names of T3_API_VERSION 1 and 2. Who uses one gets the compiler's error, which says the new name. Nothing of this is
+/* Names of T3_API_VERSION 1 to 3. Who uses one gets the compiler's error, which says the new name. Nothing of this is
  * defined anywhere. */
 #ifndef T3_OLD_NAMES_H
 #define T3_OLD_NAMES_H
@@ -36,6 +36,7 @@ T3_IS_NOW("t3_note is t3_trace_mark") void t3_note(T3_ANYTHING);
 /* t3/t3.h and t3/nic_maps.h; they return a status */
 T3_IS_NOW("t3_exchange is t3_host_all_gather") int t3_exchange(T3_ANYTHING);
 T3_IS_NOW("t3_meet_hosts is t3_host_barrier") int t3_meet_hosts(T3_ANYTHING);
+T3_IS_NOW("t3_open_queue is t3_queue_create") int t3_open_queue(T3_ANYTHING);
 struct T3_IS_NOW("struct t3_nic_way is struct t3_nic_route") t3_nic_way {
   uint32_t dma_queue, local_key, remote_key;
 };
@@ -44,7 +45,10 @@ struct T3_IS_NOW("struct t3_nic_way is struct t3_nic_route") t3_nic_way {
 T3_IS_NOW("t3_nic_region is t3_nic_reg_mr") int t3_nic_region(T3_ANYTHING);
 T3_IS_NOW("t3_nic_withdraw is t3_nic_dereg_mr") int t3_nic_withdraw(T3_ANYTHING);
 T3_IS_NOW("t3_nic_create is t3_nic_create_qp") int t3_nic_create(T3_ANYTHING);
-T3_IS_NOW("t3_nic_reset is t3_nic_reset_qp") int t3_nic_reset(T3_ANYTHING);
+T3_IS_NOW("t3_nic_connect is t3_nic_modify_qp, to T3_NIC_QPS_RTR and then to T3_NIC_QPS_RTS")
+int t3_nic_connect(T3_ANYTHING);
+T3_IS_NOW("t3_nic_reset is t3_nic_destroy_qp") int t3_nic_reset(T3_ANYTHING);
+T3_IS_NOW("t3_nic_reset_qp is t3_nic_destroy_qp") int t3_nic_reset_qp(T3_ANYTHING);
 T3_IS_NOW("t3_nic_state is t3_nic_query_qp") int t3_nic_state(T3_ANYTHING);
 T3_IS_NOW("t3_nic_post is t3_nic_post_send") int t3_nic_post(T3_ANYTHING);
 T3_IS_NOW("t3_nic_post_receives is t3_nic_post_recv, which posts so many more") int t3_nic_post_receives(T3_ANYTHING);

@@ -1,5 +1,5 @@
-/* Kernels with their queue as an argument: 0, or one of t3_open_queue. These calls mean what those of t3/t3.h without a
- * queue mean while that queue is in use (t3_use_queue), and leave the queue in use as it is. All return
+/* Kernels with their queue as an argument: 0, or one of t3_queue_create. These calls mean what those of t3/t3.h without
+ * a queue mean while that queue is in use (t3_use_queue), and leave the queue in use as it is. All return
  * T3_INVALID_ARGUMENT for a queue that is not open.
  *
  * New programs use these. The calls of t3/t3.h that go to the queue in use stay for those that there are. */

@@ -14,19 +14,20 @@ extern "C" {
 enum { T3_DMA_QUEUES = T3_DMA_QUEUE_ENTRIES_COUNT };
 
 /* Lends a queue pair to the DMA engine as its queue `dma_queue`, below T3_DMA_QUEUES: from then on the engine alone
- * posts to it. Of the driver's calls t3_nic_post_send and t3_nic_reset_qp are T3_BUSY then; t3_nic_poll_cq and
+ * posts to it. Of the driver's calls t3_nic_post_send and t3_nic_destroy_qp are T3_BUSY then; t3_nic_poll_cq and
  * t3_nic_wait give the completions of entries that have failed, the only ones that have any. T3_INVALID_ARGUMENT: the
- * queue pair is not created or no such queue of the engine; T3_BUSY: something has been posted to it since it was
- * created, it is lent already, or the engine's queue is in use; T3_ACCESS_DENIED: it is not ready to send, or kernels
- * post to it. */
+ * queue pair has not been created, or no such queue of the engine; T3_BUSY: something has been posted to it since it
+ * was created, it is lent already, or the engine's queue is in use; T3_ACCESS_DENIED: it is not ready to send, or
+ * kernels post to it. */
 enum t3_status t3_dma_lend(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue);
-/* Takes it back, to be reset: the engine's entries are in it. T3_BUSY while a chunk is mapped by it. */
+/* Takes it back, to be destroyed: the engine's entries are in it. T3_INVALID_ARGUMENT: it is not lent, or lent as
+ * another queue. T3_BUSY while a chunk is mapped by it. */
 enum t3_status t3_dma_take_back(struct t3_context* context, uint32_t dma_queue, struct t3_nic_queue* queue);
 
 struct t3_nic_route {
-  uint32_t dma_queue;  /* that a queue pair has been lent as, whose peer is the GPU of the map */
-  uint32_t local_key;  /* of a region here that has the output */
-  uint32_t remote_key; /* of the peer's that has its output, with T3_NIC_REMOTE_ACCUMULATE */
+  uint32_t dma_queue; /* that a queue pair has been lent as, whose peer is the GPU of the map */
+  uint32_t lkey;      /* of a region here that has the output */
+  uint32_t rkey;      /* of the peer's region that has its output, with T3_NIC_REMOTE_ACCUMULATE */
 };
 
 /* t3_dma_map with T3_UPDATE by the NIC. When a tile has had all its updates it is added to the peer's output, to which

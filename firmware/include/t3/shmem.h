@@ -7,7 +7,17 @@
  *
  * t3_shmem_init opens queue pairs to all others, exchanges keys over the hosts' network and writes a table to memory. A
  * kernel receives the table's address as an argument. The table also lists the GPUs that kernels' loads and stores
- * reach: those that this GPU's links have a route to. */
+ * reach: those that this GPU's links have a route to.
+ *
+ * Units. Sizes are in bytes.
+ *
+ * Errors. A call returns T3_OK or a code, and t3_last_error names call and parameter. All of them: T3_INVALID_ARGUMENT
+ * for a NULL, a heap that is not open, or an option out of its range; T3_TIMEOUT when the other programs have not come
+ * within the time of t3_set_timeout, and T3_STUCK when they never can; T3_STALE after a reset. A refusal of a parameter
+ * does not wait for the other programs. What a call returns besides is said there.
+ *
+ * Threads. One thread of a program makes these calls, one at a time, and no handler does: they wait for the programs of
+ * the other GPUs. Handlers run meanwhile. A heap belongs to the driver during a call. */
 #ifndef T3_SHMEM_H
 #define T3_SHMEM_H
 
@@ -50,17 +60,20 @@ struct t3_shmem_heap {
   struct t3_nic_queue queues[T3_SHMEM_QUEUES_MAX];
 };
 
-/* Opens a heap, like shmem_init. T3_CAPACITY: more GPUs or queue pairs than there may be. T3_OUT_OF_MEMORY: no room.
- * T3_MISMATCH: another GPU asks for something else, or has other addresses; the HAL's log says which GPU and what. The
- * heap's memory is the driver's: t3_free of any address in it is T3_BUSY. */
+/* Opens a heap, like shmem_init. Its memory is the driver's: t3_free of any address in it is T3_BUSY. When the call
+ * fails nothing of the heap stays. T3_CAPACITY: more GPUs, queue pairs or entries than there may be. T3_OUT_OF_MEMORY:
+ * no room in this GPU's memory. T3_MISMATCH: another GPU asks for something else, or has other addresses; the HAL's log
+ * says which GPU and what. T3_BUSY: one of the queue pairs from 0 on, or its completion queue, is in use.
+ * T3_BAD_ADDRESS: there are several GPUs, and this one has no NIC. */
 enum t3_status t3_shmem_init(struct t3_context* context, struct t3_shmem_options options, struct t3_shmem_heap* heap);
 /* Allocates from the first gap of the heap that is large enough, like nvshmem_malloc. The piece is 256-byte aligned and
  * not zeroed. T3_OUT_OF_MEMORY: no gap is large enough. T3_TABLE_FULL: T3_SHMEM_PIECES_MAX pieces are live.
  * T3_MISMATCH: another GPU asks for another size or has other pieces, as above. */
 enum t3_status t3_shmem_malloc(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t bytes,
                                uint64_t* address);
-/* Frees a piece, like nvshmem_free. No kernel or message of any GPU may use it any more. T3_INVALID_ARGUMENT: no live
- * piece begins at the address, on any GPU. T3_MISMATCH: another GPU frees another piece, as above. */
+/* Frees a piece by the address that t3_shmem_malloc has given here, like nvshmem_free. No kernel or message of any GPU
+ * may use it any more. T3_INVALID_ARGUMENT: no live piece begins at the address, on any GPU. T3_MISMATCH: another GPU
+ * frees another piece, as above. */
 enum t3_status t3_shmem_free(struct t3_context* context, struct t3_shmem_heap* heap, uint64_t address);
 /* Closes the heap with all its pieces, like shmem_finalize. To be called when no kernel on any GPU uses it any more.
  * Waits until all posted messages have ended. Everything is closed even if a message has ended with an error that no

@@ -12,9 +12,11 @@
  * a get or a fetch-and-add brings must not be used, until t3_shmem_quiet has returned. The NIC reads memory, not the
  * cache: store its data uncached, and call t3_fence before the put.
  *
- * Errors. A mistake, such as an address outside of the heap, ends the kernel by t3_fail; so does a completion with an
- * error. The error log has the call, the GPU, the address and what was expected, or the syndrome. Otherwise a call
- * returns T3_OK. It returns T3_BAD_ACCESS when memory has refused an access to a queue, which also fails the kernel.
+ * Errors. A mistake ends the kernel by t3_fail with T3_ABORTED. The error log has the call, what was found and what was
+ * expected. Mistakes of all calls are a handle that is not open, an address outside of the heap or not aligned as said,
+ * no bytes, and this GPU or one that there is not as `pe`. A completion with an error ends the kernel as well; the log
+ * has GPU, address and syndrome. Otherwise a call returns T3_OK. It returns T3_BAD_ACCESS when memory has refused an
+ * access to a queue, which also fails the kernel. docs/guides/drivers/nic-errors.md has all texts.
  *
  * The kernel's plan shares t3_shmem_heap's table, of table_bytes, in local addresses, and sets `doorbells`. */
 #ifndef T3_SHMEM_DEVICE_H

@@ -1,18 +1,25 @@
-/* Queues as streams: made and destroyed at run time, ordered by events, with copies and fills in their order. Queues,
- * barrier packets and the release fence are those of HSA's AQL. The calls are those that HIP and CUDA have for streams:
+/* Queues as streams: ordered by events, with copies and fills in their order. Queues, barrier packets and the release
+ * fence are those of HSA's AQL. The calls are those that HIP and CUDA have for streams:
  *
- *   t3_queue_create, t3_queue_destroy              hipStreamCreateWithPriority, hipExtStreamCreateWithCUMask;
- * ...Destroy t3_event_record, t3_event_query, t3_event_wait hipEventRecord, hipEventQuery, hipEventSynchronize
- *   t3_queue_wait_event                            hipStreamWaitEvent
- *   t3_copy, t3_copy_async, t3_fill, t3_fill_async hipMemcpy(Peer)Async, hipMemsetD32Async
- *   t3_synchronize                                 hipDeviceSynchronize
+ * - t3_queue_create (t3/t3.h): hipStreamCreateWithPriority, hipExtStreamCreateWithCUMask
+ * - t3_queue_destroy (t3/t3.h): hipStreamDestroy
+ * - t3_event_record, t3_event_query, t3_event_wait: hipEventRecord, hipEventQuery, hipEventSynchronize
+ * - t3_queue_wait_event: hipStreamWaitEvent
+ * - t3_copy, t3_copy_async, t3_fill, t3_fill_async: hipMemcpy(Peer)Async, hipMemsetD32Async
+ * - t3_synchronize: hipDeviceSynchronize
  *
  * A GPU has T3_QUEUES queues in hardware. Each created queue is one of them, so that its kernels run beside those of
  * the others; no queue is multiplexed onto another one. Queue 0 exists from t3_init to t3_close.
  *
- * Threads and handlers may call all of these as those of t3/t3.h. Deadlines are times of the HAL's clock in ns, and
- * T3_FOREVER is none. They do not depend on t3_set_timeout. Calls on a context that is not open, and calls with a queue
- * that does not exist or has been destroyed, return T3_INVALID_ARGUMENT. */
+ * Units. Sizes are in bytes. Deadlines are times of the HAL's clock in ns, and T3_FOREVER is none. They do not depend
+ * on t3_set_timeout, which holds for calls without a deadline.
+ *
+ * Errors. Every call returns T3_OK or a code, and t3_last_error names the parameter at fault. All of them:
+ * T3_INVALID_ARGUMENT for a context that is not open, a NULL, or a queue that does not exist or was destroyed; T3_STALE
+ * after a reset. Calls that queue something: T3_TIMEOUT when the queue had no room for so long, and nothing is queued.
+ *
+ * Threads. Handlers may call all of these, also while a call waits. Threads that share a context call one at a time, as
+ * for t3/t3.h. */
 #ifndef T3_STREAMS_H
 #define T3_STREAMS_H
 
@@ -31,12 +38,6 @@ struct t3_event {
   uint32_t queue;
 };
 
-/* Creates a queue with this priority and CU mask. T3_TABLE_FULL when all T3_QUEUES exist; T3_BUSY behind a first
- * t3_dma_map, whose table is where the first queue of that number would be. */
-enum t3_status t3_queue_create(struct t3_context* context, struct t3_queue_options options, uint32_t* queue);
-/* Destroys a created queue, whose number may come back for a later one. T3_BUSY while it has kernels (t3_wait_queue
- * first), or while it is the queue in use; T3_INVALID_ARGUMENT for queue 0. Its events have happened. */
-enum t3_status t3_queue_destroy(struct t3_context* context, uint32_t queue);
 /* Whether kernels of later calls release at their end (AQL's release fence): the last-level cache is written back and
  * emptied before the kernel counts as ended. Then host, DMA engine and peers read what the kernel has stored, without
  * t3_flush_cache. It is off in a new queue; the write-backs take their simulated time when it is on. */
@@ -71,7 +72,8 @@ enum t3_status t3_fill_async(struct t3_context* context, uint32_t queue, uint64_
 
 /* Waits until the GPU has done all that this context has ordered: kernels of all queues, fills, and the transfers of
  * complete tiles. It does not wait for chunks whose updates are still to come (t3_wait_dma). Returns the first failure
- * of a queue, in the order of their numbers, as t3_wait_queue does. */
+ * of a queue, in the order of their numbers, as t3_wait_queue does. T3_TIMEOUT behind the deadline; T3_STUCK when the
+ * wait can never end. */
 enum t3_status t3_synchronize(struct t3_context* context, uint64_t deadline_ns);
 
 #ifdef __cplusplus

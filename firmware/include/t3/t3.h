@@ -211,7 +211,7 @@ uint32_t t3_ring_previous(const struct t3_context* context);
 enum t3_status t3_malloc(struct t3_context* context, uint64_t bytes, uint64_t* address);
 enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* matrix);
 /* T3_INVALID_ARGUMENT when no piece begins there, as after a first t3_free. T3_BUSY when a queue pair's rings lie in
- * the piece until t3_nic_reset_qp, or the address is in a symmetric heap (t3_shmem_free, t3_shmem_finalize). Other
+ * the piece until t3_nic_destroy_qp, or the address is in a symmetric heap (t3_shmem_free, t3_shmem_finalize). Other
  * users of the memory are not asked: kernels, maps and messages must have ended. */
 enum t3_status t3_free(struct t3_context* context, uint64_t address);
 /* The matrix and the padding of its rows to 32 bytes. Rows that are further apart are T3_INVALID_ARGUMENT: what is
@@ -270,11 +270,15 @@ enum t3_status t3_force_unmap_all(struct t3_context* context);
 /* Waits until every chunk of t3_dma_map is complete, and returns the error of the first tile that failed. Returns
  * T3_MISMATCH or T3_EXCESS at once when an access did not fit its map, until nothing is mapped. */
 enum t3_status t3_wait_dma(struct t3_context* context);
-/* A queue besides queue 0, which is open from t3_init on. Kernels of a queue run one after the other, those of several
- * queues at the same time: they share compute units, cache and memory, and none may write what another one reads or
- * writes. A kernel of workgroups that wait for each other (ring kernels) starts when there is room for all of them.
- * T3_TABLE_FULL when all are open; T3_BUSY behind a first t3_dma_map, whose table is where the queue would be. */
-enum t3_status t3_open_queue(struct t3_context* context, struct t3_queue_options options, uint32_t* queue);
+/* Creates a queue besides queue 0, which is open from t3_init on. Kernels of a queue run one after the other. Kernels
+ * of several queues run at the same time: they share compute units, cache and memory, and none may write what another
+ * one reads or writes. A kernel of workgroups that wait for each other (ring kernels) starts when there is room for all
+ * of them. T3_TABLE_FULL when all T3_QUEUES exist. T3_BUSY behind a first t3_dma_map, whose table is where the first
+ * queue of that number would be. T3_OUT_OF_MEMORY when the ring's place has been given out. */
+enum t3_status t3_queue_create(struct t3_context* context, struct t3_queue_options options, uint32_t* queue);
+/* Destroys a queue of t3_queue_create, whose number may come back for a later one. T3_BUSY while it has kernels
+ * (t3_wait_queue first), or while it is the queue in use. Its events (t3/streams.h) have happened. */
+enum t3_status t3_queue_destroy(struct t3_context* context, uint32_t queue);
 /* Queue 0's as well, which has neither priority nor mask at first. T3_BUSY while the queue has kernels. */
 enum t3_status t3_set_queue(struct t3_context* context, uint32_t queue, struct t3_queue_options options);
 /* Selects the queue for kernels from now on. t3_wait_kernels, t3_last_kernel, t3_wait_kernel and t3_abort_kernels refer

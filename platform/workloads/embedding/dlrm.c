@@ -105,8 +105,8 @@ static enum t3_status set_up(struct pass* p) {
   for (uint32_t d = 0; d < T3_TORUS_DIMENSIONS_MAX; ++d) p->all_reduce.rings.dimensions[d] = p->dlrm.dimensions[d];
   T3_TRY(t3_prepare_all_reduce(gpu, bucket / t3_element_bytes(e->element), &p->all_reduce));
   T3_TRY(t3_read_epoch(gpu, t3_first_counter(gpu, EXCHANGE_COUNTERS), &p->exchange_epoch));
-  T3_TRY(t3_open_queue(gpu, (struct t3_queue_options){0}, &p->exchange_queue));
-  T3_TRY(t3_open_queue(gpu, (struct t3_queue_options){0}, &p->reduce_queue));
+  T3_TRY(t3_queue_create(gpu, (struct t3_queue_options){0}, &p->exchange_queue));
+  T3_TRY(t3_queue_create(gpu, (struct t3_queue_options){0}, &p->reduce_queue));
   return t3_barrier(gpu);
 }
 

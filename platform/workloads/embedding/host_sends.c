@@ -34,10 +34,10 @@ static enum t3_status post(struct t3_context* gpu, struct t3_host_sends* sends, 
   for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
     const struct t3_nic_message message = {.opcode = bytes - at > PIECE_BYTES ? T3_NIC_WRITE : T3_NIC_WRITE_IMMEDIATE,
                                            .remote_address = to + at,
-                                           .remote_key = sends->keys[peer],
+                                           .rkey = sends->keys[peer],
                                            .immediate = t3_gpu(gpu),
                                            .local_address = from + at,
-                                           .local_key = sends->heap->key,
+                                           .lkey = sends->heap->key,
                                            .bytes = (uint32_t)t3_at_most(bytes - at, PIECE_BYTES)};
     spend(gpu, sends->times.post_ns);
     T3_TRY(t3_nic_post_send(gpu, queue_to(gpu, sends, peer), &message));

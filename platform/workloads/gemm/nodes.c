@@ -24,7 +24,12 @@ static enum t3_status open_queue(struct t3_context* gpu, const struct t3_nodes* 
   *queue = (struct t3_nic_queue){.number = number, .completion_queue = number, .entries = RING_ENTRIES};
   T3_TRY(t3_malloc(gpu, t3_nic_queue_bytes(RING_ENTRIES), &queue->memory));
   T3_TRY(t3_nic_create_qp(gpu, queue));
-  return t3_nic_connect(gpu, queue, t3_gpu_at(n, other, n->local_rank), t3_index_of(n->node, other));
+  const struct t3_nic_qp_attr receive = {.qp_state = T3_NIC_QPS_RTR,
+                                         .dest_gpu = t3_gpu_at(n, other, n->local_rank),
+                                         .dest_qp_num = t3_index_of(n->node, other)};
+  const struct t3_nic_qp_attr send = {.qp_state = T3_NIC_QPS_RTS};
+  T3_TRY(t3_nic_modify_qp(gpu, queue, &receive));
+  return t3_nic_modify_qp(gpu, queue, &send);
 }
 
 enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes* n, const struct t3_output* out,
@@ -42,6 +47,6 @@ enum t3_status t3_open_node_queues(struct t3_context* gpu, const struct t3_nodes
 /* When all GPUs have arrived here, no message is sent again. */
 enum t3_status t3_close_node_queues(struct t3_context* gpu, const struct t3_nodes* n, struct t3_node_queues* queues) {
   T3_TRY(t3_host_barrier(gpu));
-  for (uint32_t i = 0; i + 1 < n->count; ++i) T3_TRY(t3_nic_reset_qp(gpu, &queues->queues[i]));
+  for (uint32_t i = 0; i + 1 < n->count; ++i) T3_TRY(t3_nic_destroy_qp(gpu, &queues->queues[i]));
   return t3_nic_dereg_mr(gpu, queues->keys[t3_gpu(gpu)]);
 }

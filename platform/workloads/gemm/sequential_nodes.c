@@ -58,9 +58,9 @@ static enum t3_status post_rectangle(struct t3_context* gpu, struct sums* s, uin
     const uint64_t from = out->address + (uint64_t)(part.row + row) * out->row_stride + part.column * element;
     const struct t3_nic_message message = {.opcode = T3_NIC_ACCUMULATE,
                                            .remote_address = t3_on_gpu(owner, from),
-                                           .remote_key = s->queues.keys[owner],
+                                           .rkey = s->queues.keys[owner],
                                            .local_address = from,
-                                           .local_key = s->queues.keys[t3_gpu(gpu)],
+                                           .lkey = s->queues.keys[t3_gpu(gpu)],
                                            .bytes = (uint32_t)(rows * row_bytes),
                                            .tile = {.row_bytes = (uint32_t)row_bytes,
                                                     .row_stride = (uint32_t)out->row_stride,

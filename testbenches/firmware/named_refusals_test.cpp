@@ -1,0 +1,386 @@
+// Calls that refuse a parameter name it: t3_last_error has call, parameter and what was expected, and the platform is
+// told before and after it has been read.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "driver/context_state.h"
+#include "firmware/connected.h"
+#include "firmware/opened_driver.h"
+#include "t3/chunk_progress.h"
+#include "t3/launch.h"
+#include "t3/nic_maps.h"
+#include "t3/shmem.h"
+#include "t3/streams.h"
+
+namespace t3vp::test::named_refusals_test {
+
+namespace {
+
+/// A queue pair that is ready to send, a heap of the host whose queue pairs are others, and what calls fill.
+struct Refusing : Driver {
+  t3_nic_queue queue{};
+  t3_shmem_heap heap{};
+  std::uint32_t key = 0, state = 0, count = 0;
+  std::uint64_t address = 0;
+  t3_nic_completion completion{};
+  t3_nic_message message{};
+
+  Refusing() {
+    queue.number = 5, queue.completion_queue = 3, queue.entries = 4;
+    REQUIRE(t3_malloc(&context, t3_nic_queue_bytes(4), &queue.memory) == T3_OK);
+    message.opcode = T3_NIC_WRITE;
+  }
+  void open() {
+    REQUIRE(t3_nic_create_qp(&context, &queue) == T3_OK);
+    REQUIRE(connect(&context, &queue, 3, 7) == T3_OK);
+  }
+  t3_status create(void (*change)(t3_nic_queue& wrong)) {
+    t3_nic_queue wrong = queue;
+    change(wrong);
+    return t3_nic_create_qp(&context, &wrong);
+  }
+  t3_status post(void (*change)(t3_nic_message& wrong)) {
+    if (!queue.is_open) open();
+    t3_nic_message wrong = message;
+    change(wrong);
+    return t3_nic_post_send(&context, &queue, &wrong);
+  }
+  t3_status init(void (*change)(t3_shmem_options& wrong)) {
+    t3_shmem_options options{4096, 1, 16, false, false, false};
+    change(options);
+    return t3_shmem_init(&context, options, &heap);
+  }
+};
+
+struct Row {
+  t3_status (*call)(Refusing& d);
+  t3_status code;
+  const char *name, *argument, *expected;
+};
+
+t3_status with_state(Refusing& d, std::uint32_t state, t3_status (*call)(Refusing& d)) {
+  d.open();
+  d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATE_OFFSET + 5 * T3_NIC_STATE_STRIDE) = state;
+  return call(d);
+}
+
+t3_status refused_by_nic(Refusing& d, t3_status code) {
+  d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATUS_OFFSET) = code;
+  return t3_nic_reg_mr(&d.context, d.a.address, 64, 0, &d.key);
+}
+
+const Row regions[] = {
+    {[](Refusing& d) { return t3_nic_reg_mr(&d.context, d.a.address, 64, 0, nullptr); }, T3_INVALID_ARGUMENT,
+     "t3_nic_reg_mr", "key", "a place for it"},
+    {[](Refusing& d) { return t3_nic_reg_mr(&d.context, d.a.address, 64, 32, &d.key); }, T3_INVALID_ARGUMENT,
+     "t3_nic_reg_mr", "access", "rights of T3_NIC_ALL_ACCESS"},
+    {[](Refusing& d) { return refused_by_nic(d, T3_INVALID_ARGUMENT); }, T3_INVALID_ARGUMENT, "t3_nic_reg_mr", "bytes",
+     "1 or more"},
+    {[](Refusing& d) { return refused_by_nic(d, T3_BAD_ADDRESS); }, T3_BAD_ADDRESS, "t3_nic_reg_mr", "address",
+     "bytes within this GPU's memory"},
+    {[](Refusing& d) { return refused_by_nic(d, T3_TABLE_FULL); }, T3_TABLE_FULL, "t3_nic_reg_mr", "", ""},
+    {[](Refusing& d) {
+       d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATUS_OFFSET) = T3_INVALID_ARGUMENT;
+       return t3_nic_dereg_mr(&d.context, 9);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_dereg_mr", "key", "a key of t3_nic_reg_mr that is still valid"},
+    {[](Refusing& d) {
+       d.mock.unplug(T3_BLOCK_NIC);
+       return t3_nic_reg_mr(&d.context, d.a.address, 64, 0, &d.key);
+     },
+     T3_BAD_ADDRESS, "t3_nic_reg_mr", "", "this GPU has no NIC"},
+    {[](Refusing& d) {
+       d.mock.unplug(T3_BLOCK_NIC);
+       return t3_nic_create_qp(&d.context, &d.queue);
+     },
+     T3_BAD_ADDRESS, "t3_nic_create_qp", "", "this GPU has no NIC"},
+};
+
+const Row queue_pairs[] = {
+    {[](Refusing& d) { return t3_nic_create_qp(&d.context, nullptr); }, T3_INVALID_ARGUMENT, "t3_nic_create_qp",
+     "queue", "a structure of the program's"},
+    {[](Refusing& d) { return d.create([](t3_nic_queue& q) { q.number = 64; }); }, T3_INVALID_ARGUMENT,
+     "t3_nic_create_qp", "queue->number", "one below T3_NIC_PAIRS"},
+    {[](Refusing& d) { return d.create([](t3_nic_queue& q) { q.completion_queue = 32; }); }, T3_INVALID_ARGUMENT,
+     "t3_nic_create_qp", "queue->completion_queue", "one below T3_NIC_COMPLETION_BASE_COUNT"},
+    {[](Refusing& d) { return d.create([](t3_nic_queue& q) { q.entries = 3; }); }, T3_INVALID_ARGUMENT,
+     "t3_nic_create_qp", "queue->entries", "a power of two up to T3_NIC_ENTRIES_MAX"},
+    {[](Refusing& d) { return d.create([](t3_nic_queue& q) { q.memory += 32; }); }, T3_UNALIGNED, "t3_nic_create_qp",
+     "queue->memory", "a multiple of 64"},
+    {[](Refusing& d) { return d.create([](t3_nic_queue& q) { q.memory += 64; }); }, T3_INVALID_ARGUMENT,
+     "t3_nic_create_qp", "queue->memory", "t3_nic_queue_bytes(entries) within one piece of t3_malloc"},
+    {[](Refusing& d) {
+       d.open();
+       return d.create([](t3_nic_queue& q) { q.number = q.completion_queue = 6; });
+     },
+     T3_OVERLAP, "t3_nic_create_qp", "queue->memory", "memory without another queue pair's rings"},
+    {[](Refusing& d) { return connect(&d.context, &d.queue, 3, 7); }, T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "queue",
+     "a queue pair of t3_nic_create_qp that has not been destroyed"},
+    {[](Refusing& d) {
+       d.open();
+       return connect(&d.context, &d.queue, 4, 7);
+     },
+     T3_NO_PEER, "t3_nic_modify_qp", "attr->dest_gpu", "a GPU of the node"},
+    {[](Refusing& d) {
+       d.open();
+       return connect(&d.context, &d.queue, 3, 64);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "attr->dest_qp_num", "one below T3_NIC_PAIRS"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_modify_qp(&d.context, &d.queue, nullptr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "attr", "a state"},
+    {[](Refusing& d) {
+       d.open();
+       const t3_nic_qp_attr attr{T3_NIC_QPS_INIT, 0, 0};
+       return t3_nic_modify_qp(&d.context, &d.queue, &attr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_modify_qp", "attr->qp_state", "T3_NIC_QPS_RTR, T3_NIC_QPS_RTS or T3_NIC_QPS_ERR"},
+    {[](Refusing& d) { return t3_nic_query_qp(&d.context, &d.queue, nullptr); }, T3_INVALID_ARGUMENT, "t3_nic_query_qp",
+     "state", "a place for it"},
+    {[](Refusing& d) { return t3_nic_query_qp(&d.context, nullptr, &d.state); }, T3_INVALID_ARGUMENT, "t3_nic_query_qp",
+     "queue", "a structure of the program's"},
+    {[](Refusing& d) { return t3_nic_destroy_qp(&d.context, &d.queue); }, T3_INVALID_ARGUMENT, "t3_nic_destroy_qp",
+     "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
+};
+
+const Row messages[] = {
+    {[](Refusing& d) { return t3_nic_post_send(&d.context, &d.queue, &d.message); }, T3_INVALID_ARGUMENT,
+     "t3_nic_post_send", "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
+    {[](Refusing& d) {
+       d.open();
+       d.queue.is_kernels = true;
+       return t3_nic_post_send(&d.context, &d.queue, &d.message);
+     },
+     T3_ACCESS_DENIED, "t3_nic_post_send", "queue", "a queue pair of the host"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_post_send(&d.context, &d.queue, nullptr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_post_send", "message", "a message"},
+    {[](Refusing& d) { return d.post([](t3_nic_message& m) { m.opcode = static_cast<t3_nic_opcode>(99); }); },
+     T3_INVALID_ARGUMENT, "t3_nic_post_send", "message->opcode", "one of enum t3_nic_opcode"},
+    {[](Refusing& d) { return d.post([](t3_nic_message& m) { std::memset(&m.fence, 2, 1); }); }, T3_INVALID_ARGUMENT,
+     "t3_nic_post_send", "message->fence", "true or false"},
+    {[](Refusing& d) { return d.post([](t3_nic_message& m) { m.inline_data = &m, m.bytes = 33; }); }, T3_CAPACITY,
+     "t3_nic_post_send", "message->bytes", "at most T3_NIC_INLINE_BYTES of inline data"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_post_recv(&d.context, &d.queue, 0);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_post_recv", "count", "1 or more"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_poll_cq(&d.context, &d.queue, 1, &d.completion, nullptr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_poll_cq", "count", "a place for it"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_poll_cq(&d.context, &d.queue, 1, nullptr, &d.count);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_poll_cq", "completions", "a place for them"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_poll_cq(&d.context, &d.queue, 0, &d.completion, &d.count);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_poll_cq", "most", "1 or more"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_nic_wait(&d.context, &d.queue, nullptr);
+     },
+     T3_INVALID_ARGUMENT, "t3_nic_wait", "completion", "a place for it"},
+};
+
+t3_status lend(Refusing& d) { return t3_dma_lend(&d.context, 2, &d.queue); }
+
+const Row lent[] = {
+    {[](Refusing& d) {
+       d.open();
+       return t3_dma_lend(&d.context, T3_DMA_QUEUES, &d.queue);
+     },
+     T3_INVALID_ARGUMENT, "t3_dma_lend", "dma_queue", "a queue of the DMA engine, below T3_DMA_QUEUES"},
+    {lend, T3_INVALID_ARGUMENT, "t3_dma_lend", "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
+    {[](Refusing& d) { return with_state(d, T3_NIC_STATE_NOW_INIT, lend); }, T3_ACCESS_DENIED, "t3_dma_lend", "queue",
+     "a queue pair that is ready to send"},
+    {[](Refusing& d) {
+       d.open();
+       d.queue.is_kernels = true;
+       return lend(d);
+     },
+     T3_ACCESS_DENIED, "t3_dma_lend", "queue", "a queue pair of the host"},
+    {[](Refusing& d) {
+       d.open();
+       return t3_dma_take_back(&d.context, 2, &d.queue);
+     },
+     T3_INVALID_ARGUMENT, "t3_dma_take_back", "queue", "a queue pair that is lent"},
+    {[](Refusing& d) {
+       d.open();
+       REQUIRE(lend(d) == T3_OK);
+       return t3_dma_take_back(&d.context, 3, &d.queue);
+     },
+     T3_INVALID_ARGUMENT, "t3_dma_take_back", "dma_queue", "the queue that the queue pair is lent as"},
+    {[](Refusing& d) {
+       return t3_dma_map_nic(&d.context, &d.out, d.chunk, d.peer_out, nullptr, {2, 1, T3_UPDATE});
+     },
+     T3_INVALID_ARGUMENT, "t3_dma_map_nic", "route->dma_queue", "a queue that t3_dma_lend has lent"},
+};
+
+t3_status of_heap(Refusing& d, t3_status (*call)(Refusing& d)) {
+  REQUIRE(d.init([](t3_shmem_options&) {}) == T3_OK);
+  return call(d);
+}
+
+const Row heaps[] = {
+    {[](Refusing& d) {
+       return t3_shmem_init(&d.context, {4096, 1, 16, false, false, false}, nullptr);
+     },
+     T3_INVALID_ARGUMENT, "t3_shmem_init", "heap", "a place for it"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { o.heap_bytes = 0; }); }, T3_INVALID_ARGUMENT,
+     "t3_shmem_init", "options.heap_bytes", "1 or more"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { o.contexts = 0; }); }, T3_INVALID_ARGUMENT,
+     "t3_shmem_init", "options.contexts", "1 or more"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { o.entries = 12; }); }, T3_INVALID_ARGUMENT,
+     "t3_shmem_init", "options.entries", "a power of two, 2 or more"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { std::memset(&o.for_host, 2, 1); }); },
+     T3_INVALID_ARGUMENT, "t3_shmem_init", "options.for_host", "true or false"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { std::memset(&o.cached_completions, 2, 1); }); },
+     T3_INVALID_ARGUMENT, "t3_shmem_init", "options.cached_completions", "true or false"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { std::memset(&o.collectives, 2, 1); }); },
+     T3_INVALID_ARGUMENT, "t3_shmem_init", "options.collectives", "true or false"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { o.entries = 65536; }); }, T3_CAPACITY, "t3_shmem_init",
+     "options.entries", "at most T3_NIC_ENTRIES_MAX"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { o.contexts = 11; }); }, T3_CAPACITY, "t3_shmem_init",
+     "options.contexts", "contexts x (gpus - 1) up to T3_SHMEM_QUEUES_MAX"},
+    {[](Refusing& d) { return d.init([](t3_shmem_options& o) { o.heap_bytes = UINT64_C(1) << 40; }); },
+     T3_OUT_OF_MEMORY, "t3_shmem_init", "", "there is no room for table, queues and heap"},
+    {[](Refusing& d) {
+       d.mock.bring("t3_shmem_init", std::vector<unsigned char>(4 * 64));
+       return d.init([](t3_shmem_options&) {});
+     },
+     T3_MISMATCH, "t3_shmem_init", "", "the GPUs do not agree, see the HAL's log"},
+    {[](Refusing& d) {
+       d.mock.unplug(T3_BLOCK_NIC);
+       return d.init([](t3_shmem_options&) {});
+     },
+     T3_BAD_ADDRESS, "t3_shmem_init", "", "the heap cannot be registered at the NIC"},
+    {[](Refusing& d) { return t3_shmem_malloc(&d.context, &d.heap, 64, &d.address); }, T3_INVALID_ARGUMENT,
+     "t3_shmem_malloc", "heap", "a heap of t3_shmem_init"},
+    {[](Refusing& d) {
+       return of_heap(d, [](Refusing& e) { return t3_shmem_malloc(&e.context, &e.heap, 0, &e.address); });
+     },
+     T3_INVALID_ARGUMENT, "t3_shmem_malloc", "bytes", "1 or more"},
+    {[](Refusing& d) {
+       return of_heap(d, [](Refusing& e) { return t3_shmem_malloc(&e.context, &e.heap, 64, nullptr); });
+     },
+     T3_INVALID_ARGUMENT, "t3_shmem_malloc", "address", "a place for it"},
+    {[](Refusing& d) {
+       return of_heap(d, [](Refusing& e) { return t3_shmem_malloc(&e.context, &e.heap, 4097, &e.address); });
+     },
+     T3_OUT_OF_MEMORY, "t3_shmem_malloc", "bytes", "as many as a gap of the heap has"},
+    {[](Refusing& d) {
+       return of_heap(d, [](Refusing& e) {
+         e.mock.bring("t3_shmem_malloc", std::vector<unsigned char>(4 * 16));
+         return t3_shmem_malloc(&e.context, &e.heap, 64, &e.address);
+       });
+     },
+     T3_MISMATCH, "t3_shmem_malloc", "", "the GPUs do not agree, see the HAL's log"},
+    {[](Refusing& d) { return t3_shmem_free(&d.context, nullptr, 0); }, T3_INVALID_ARGUMENT, "t3_shmem_free", "heap",
+     "a heap of t3_shmem_init"},
+    {[](Refusing& d) {
+       return of_heap(d, [](Refusing& e) { return t3_shmem_free(&e.context, &e.heap, e.heap.heap); });
+     },
+     T3_INVALID_ARGUMENT, "t3_shmem_free", "address", "where a live piece of the heap begins"},
+    {[](Refusing& d) { return t3_shmem_finalize(&d.context, &d.heap); }, T3_INVALID_ARGUMENT, "t3_shmem_finalize",
+     "heap", "a heap of t3_shmem_init"},
+};
+
+const Row others[] = {
+    {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address + 4, d.b.address, 64); }, T3_UNALIGNED,
+     "t3_copy_async", "to", "a multiple of 32"},
+    {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address, d.b.address + 4, 64); }, T3_UNALIGNED,
+     "t3_copy_async", "from", "a multiple of 32"},
+    {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address, d.b.address, 63); }, T3_UNALIGNED,
+     "t3_copy_async", "bytes", "a multiple of 4"},
+    {[](Refusing& d) { return t3_copy_async(&d.context, 0, t3_on_gpu(4, 0), d.b.address, 64); }, T3_NO_PEER,
+     "t3_copy_async", "to", "an address of the node"},
+    {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address, t3_on_gpu(2, (1u << 30) - 32), 64); },
+     T3_BAD_ADDRESS, "t3_copy_async", "from", "bytes within the GPU's memory"},
+    {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address, d.a.address + 32, 64); }, T3_OVERLAP,
+     "t3_copy_async", "to", "bytes that are not copied from"},
+    {[](Refusing& d) { return t3_fill_async(&d.context, 0, d.a.address, 7, 63); }, T3_UNALIGNED, "t3_fill_async",
+     "bytes", "a multiple of 4"},
+    {[](Refusing& d) {
+       t3_matrix apart = d.a;
+       apart.row_stride += 1;
+       return t3_fill_zero(&d.context, &apart);
+     },
+     T3_UNALIGNED, "t3_fill_zero", "matrix->row_stride", "a multiple of 32"},
+};
+
+void require_named(const Row& row) {
+  Refusing d;
+  CAPTURE(row.name, row.argument, row.expected);
+  const t3_status status = row.call(d);
+  CHECK(status == row.code);
+  const std::vector<std::string> reported = d.mock.take_reported();
+  const std::string name = row.name, argument = row.argument, expected = row.expected;
+  std::string line = t3_status_text(row.code) + (": " + name);
+  if (!argument.empty()) line += ": " + argument;
+  if (!expected.empty()) line += ": " + expected;
+  if (!argument.empty()) line += " expected";
+  REQUIRE_FALSE(reported.empty());
+  CHECK(reported.back() == line);
+  const t3_call_error error = t3_last_error(&d.context);
+  CHECK(error.code == row.code);
+  CHECK(error.call == name);
+  CHECK(error.argument == argument);
+  if (!expected.empty()) CHECK(error.text == expected);
+  CHECK(d.mock.take_reported() == std::vector<std::string>{"ok"});
+  CHECK(d.mock.locks() == 0);
+}
+
+template <std::size_t N>
+void require_all_named(const Row (&rows)[N]) {
+  for (const Row& row : rows) require_named(row);
+}
+
+}  // namespace
+
+TEST_CASE("regions that are refused name call and parameter") { require_all_named(regions); }
+
+TEST_CASE("queue pairs that are refused name call and parameter") { require_all_named(queue_pairs); }
+
+TEST_CASE("messages and polls that are refused name call and parameter") { require_all_named(messages); }
+
+TEST_CASE("queue pairs that are not lent or taken back name call and parameter") { require_all_named(lent); }
+
+TEST_CASE("symmetric heaps that are refused name call and parameter") { require_all_named(heaps); }
+
+TEST_CASE("copies and fills that are refused name call and parameter") { require_all_named(others); }
+
+TEST_CASE("a call that may be repeated as it is opens no error") {
+  Refusing d;
+  d.open();
+  CHECK(t3_nic_create_qp(&d.context, &d.queue) == T3_BUSY);
+  CHECK(lend(d) == T3_OK);
+  CHECK(lend(d) == T3_BUSY);
+  CHECK(t3_nic_post_send(&d.context, &d.queue, &d.message) == T3_BUSY);
+  CHECK(d.mock.take_reported().empty());
+  CHECK(std::string(t3_last_error(&d.context).call) == "t3_nic_post_send");
+}
+
+TEST_CASE("nothing stays of a heap that could not be opened") {
+  Refusing d;
+  std::uint64_t before = 0, after = 0;
+  REQUIRE((t3_malloc(&d.context, 256, &before) == T3_OK && t3_free(&d.context, before) == T3_OK));
+  d.mock.reg(T3_BLOCK_NIC, T3_NIC_STATE_OFFSET + 2 * T3_NIC_STATE_STRIDE) = T3_NIC_STATE_NOW_INIT;
+  CHECK(d.init([](t3_shmem_options&) {}) == T3_BUSY);
+  CHECK(state_of(&d.context)->nic_queues == 0);
+  REQUIRE(t3_malloc(&d.context, 256, &after) == T3_OK);
+  CHECK(after == before);
+}
+
+}  // namespace t3vp::test::named_refusals_test
