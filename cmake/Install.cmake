@@ -22,7 +22,7 @@ install(TARGETS t3vp ${firmware_libraries} EXPORT t3vp_firmware RUNTIME DESTINAT
 install(TARGETS ${hardware_libraries} EXPORT t3vp_hardware ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT t3vp_firmware NAMESPACE t3vp:: FILE t3vpFirmwareTargets.cmake DESTINATION ${packages})
 install(EXPORT t3vp_hardware NAMESPACE t3vp:: FILE t3vpHardwareTargets.cmake DESTINATION ${packages})
-install(FILES cmake/Firmware.cmake DESTINATION ${packages})
+install(FILES cmake/Firmware.cmake cmake/Plugins.cmake DESTINATION ${packages})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h" PATTERN riscv EXCLUDE)
 install(DIRECTORY models/processor/riscv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h" PATTERN hart EXCLUDE)
 install(DIRECTORY models/processor/riscv/hart DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/t3vp FILES_MATCHING PATTERN "*.h")

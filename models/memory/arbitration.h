@@ -114,10 +114,12 @@ struct PolicyParameter {
   std::string values() const;
 };
 
-/// The description of a policy, one for each file in models/memory/policies. Register and firmware know it by its
-/// number, run files by its name.
+/// The description of a policy, one for each file in models/memory/policies or in a library (policy_plugin.h). Register
+/// and firmware know it by its number, run files by its name.
 struct PolicyDescription {
   using Number = std::uint32_t;  ///< T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA and its like
+  /// The number in the description of a library's policy, to which the platform gives one.
+  static constexpr Number given_by_platform = T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_PLUGIN_0;
   const char* name;
   Number number;
   const char* text;
@@ -126,14 +128,14 @@ struct PolicyDescription {
   std::unique_ptr<ArbitrationPolicy> (*make)(const PolicySettings& settings);
 };
 
-/// All policies, by their numbers.
+/// The policies of the platform, by their numbers.
 const std::vector<const PolicyDescription*>& known_policies();
 /// Throws std::logic_error unless each has a name and a number of its own, with bounds that the register takes. So does
 /// known_policies(), before any run.
 void require_distinct(const std::vector<const PolicyDescription*>& policies);
-/// Throws std::logic_error unless a policy has the number of each value of the register's field.
+/// Throws std::logic_error unless a policy has the number of each value of the register's field, but for those that
+/// policies of libraries get.
 void require_policies_of(View<EnumerationValue> values, const std::vector<const PolicyDescription*>& policies);
-const PolicyDescription& policy_of(PolicyDescription::Number number);
 
 /// Whether a policy may answer so to the view. `policy_retry` is what it has said, `retry` when it will be asked again.
 inline bool is_possible(Grant grant, const ArbitrationView& view, dram::Cycle policy_retry, dram::Cycle retry) {
@@ -142,7 +144,7 @@ inline bool is_possible(Grant grant, const ArbitrationView& view, dram::Cycle po
   return policy_retry > view.now && (retry != dram::never_cycle || view.occupancy != 0);
 }
 /// Throws std::logic_error about an answer that is not possible.
-[[noreturn]] void refuse_grant(Grant grant, PolicyDescription::Number policy);
+[[noreturn]] void refuse_grant(Grant grant, const PolicyDescription& policy);
 
 /// For policies that observe nothing: a policy that is its channels'.
 template <class Channel>

@@ -8,6 +8,7 @@
 
 #include "dram/memory_spec.h"
 #include "memory/memory_parameters.h"
+#include "memory/policy_choice.h"
 #include "memory/tracker_parameters.h"
 
 namespace t3vp::memory {
@@ -33,6 +34,7 @@ struct MemoryParameters : MemoryFileParameters {
   dram::MemorySpec dram;  ///< of one channel
   MemoryFaults faults;    ///< of this GPU's controller
   double links_GBps = 0;  ///< what the GPU's links bring and take together; 0: not known
+  Policies policies;      ///< that the arbitration register may choose
 };
 
 /// Peak of all channels together.

@@ -312,7 +312,7 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   dram::Cycle policy_retry = dram::never_cycle;
   const Grant grant = state.policy->choose(view, policy_retry);
   retry = std::min(retry, policy_retry);
-  if (!is_possible(grant, view, policy_retry, retry)) refuse_grant(grant, policy_number());
+  if (!is_possible(grant, view, policy_retry, retry)) refuse_grant(grant, policy());
   if (grant == Grant::none) return dram::Fed::refused;
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
@@ -358,20 +358,22 @@ void MemoryController::respond() {
 }
 
 void MemoryController::check_policy() {
-  const PolicyDescription& description = policy_of(policy_number());
+  const PolicyDescription* const chosen = parameters_.policies.numbered(policy_number());
+  if (chosen == nullptr)
+    return registers.refuse(Status::bad_value, fmt::format("the policy {}: {} expected", policy_number(),
+                                                           "a number of the platform's policies or of the run's"));
   const auto limit = static_cast<unsigned>(registers.arbitration.limit());
-  if (!description.parameter.takes(limit))
+  if (!chosen->parameter.takes(limit))
     return registers.refuse(Status::invalid_argument, fmt::format("the limit {} of the policy {}: {} expected", limit,
-                                                                  description.name, description.parameter.values()));
+                                                                  chosen->name, chosen->parameter.values()));
   choose_policy();
 }
 
 /// Channels hold on to what belongs to their policy: they go first.
 void MemoryController::choose_policy() {
-  const PolicyDescription& description = policy_of(policy_number());
   const dram::Cycle aging = registers.aging_ps.value() / cycle_;
   for (auto& state : channels_) state->policy.reset();
-  policy_ = description.make({parameters_, static_cast<unsigned>(registers.arbitration.limit()), aging});
+  policy_ = policy().make({parameters_, static_cast<unsigned>(registers.arbitration.limit()), aging});
   for (auto& state : channels_) state->policy = policy_->for_channel();
   observe();
 }

@@ -131,6 +131,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   PolicyDescription::Number policy_number() const {
     return static_cast<PolicyDescription::Number>(registers.arbitration.policy());
   }
+  const PolicyDescription& policy() const { return *parameters_.policies.numbered(policy_number()); }
   void choose_policy();
   void observe();
   void stage_changed();

@@ -39,6 +39,7 @@ struct RunConfiguration : RunSettings {
   double quantum_ns = 1000;
   std::string firmware = "native";
   Software software;
+  std::vector<SoftwareLibrary> policy_libraries;
   Limits limits;
   std::optional<Jitter> jitter;
 

@@ -6,6 +6,7 @@
 #include "config/checks.h"
 #include "config/configuration.h"
 #include "config/faults.h"
+#include "config/policies.h"
 #include "config/run_checks.h"
 #include "config/topology_checks.h"
 #include "io/described_keys.h"
@@ -76,9 +77,9 @@ Files load_files(Document run, const std::vector<std::string>& settings) {
   return files;
 }
 
-memory::PolicyChoice policy_of(const Document& run, const std::string& arbitration) {
-  const std::optional<memory::PolicyChoice> policy = memory::policy_named(arbitration);
-  if (!policy) run.reject("/arbitration", "one of " + memory::policy_names());
+memory::PolicyChoice policy_of(const Document& run, const memory::Policies& policies, const std::string& arbitration) {
+  const std::optional<memory::PolicyChoice> policy = policies.named(arbitration);
+  if (!policy) run.reject("/arbitration", "one of " + policies.names());
   return *policy;
 }
 
@@ -164,6 +165,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
                    {"limits", resolved_limits(c.limits)}};
   if (c.workload->is_there()) resolved["workload"] = c.workload->resolved();
   resolved.update(resolved_software(c.software, usual_program(c)));
+  for (const SoftwareLibrary& library : c.policy_libraries) resolved["policies"].push_back(library.file.string());
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
   if (c.jitter) resolved["jitter"] = resolved_jitter(*c.jitter);
   if (const std::string algorithm = c.workload->collectives_algorithm(); !algorithm.empty())
@@ -182,6 +184,8 @@ json resolve(const RunConfiguration& c, const Files& files) {
 /// change nothing in a run that keeps them.
 std::string hash_of(const RunConfiguration& c) {
   json resolved = with_fingerprints(c.resolved, c.software);
+  for (std::size_t i = 0; i < c.policy_libraries.size(); ++i)
+    resolved["policies"][i] = c.policy_libraries[i].fingerprint;
   resolved.erase("models");
   resolved.erase("limits");
   return fingerprint(resolved.dump());
@@ -207,7 +211,9 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.phases = phases_of(run);
   c.gpus = workload->gpus(files.run, c.software.library.has_value() || is_gemm_alone(c.phases));
   c.arbitration = run.value("arbitration", c.method == "t3-mca" ? "mca" : "round-robin");
-  c.policy = policy_of(files.run, c.arbitration);
+  c.policy_libraries = libraries_at(files.run, "/policies", "the path of a library of arbitration policies");
+  c.system.memory.policies = open_policies(c.policy_libraries);
+  c.policy = policy_of(files.run, c.system.memory.policies, c.arbitration);
   c.mca_scope = run.value("mca_scope", "reduce-scatter") == "always" ? McaScope::always : McaScope::reduce_scatter;
   c.collectives = run.value("collectives", json::object()).value("algorithm", "auto");
   c.functional = run.value("data", "timing-only") == "functional";
@@ -218,7 +224,10 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.other_gpus = read_other_gpus(files.system, files.memory, c.gpus);
   c.system.processor.quantum = from_ns(c.quantum_ns);
-  for (OtherGpu& other : c.system.other_gpus) other.parameters.processor.quantum = c.system.processor.quantum;
+  for (OtherGpu& other : c.system.other_gpus) {
+    other.parameters.processor.quantum = c.system.processor.quantum;
+    other.parameters.memory.policies = c.system.memory.policies;
+  }
   c.firmware = c.software.on_core ? "riscv" : "native";
   if (c.software.on_core) {
     c.system.processor.on_core = true;

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "built_in.h"
-#include "io/fingerprint.h"
 #include "io/input_file.h"
 #include "io/json_document.h"
 
@@ -22,13 +21,6 @@ bool is_built_in(const std::string& name) {
   for (const t3_named_program* program = t3_built_in.programs; program->name != nullptr; ++program)
     if (name == program->name) return true;
   return false;
-}
-
-SoftwareLibrary library_at(const Document& run, const std::string& pointer, const fs::path& file,
-                           const std::string& expected) {
-  const std::string fault = input_fault(file);
-  if (!fault.empty()) run.place(pointer).reject(fault, expected);
-  return {fs::absolute(file).lexically_normal(), fingerprint(read_input(file, "native library")), run.place(pointer)};
 }
 
 /// "mine.so", or "mine.so:first", the program `first` of several.
@@ -45,7 +37,7 @@ void read_program(const Document& run, Software& software) {
     software.program = text.substr(colon + 1);
   }
   software.library = library_at(
-      run, "/program", file,
+      run.place("/program"), file,
       built_in_programs() + ", or the path of a native library that has a program, or of an executable for RISC-V");
 }
 
@@ -100,17 +92,11 @@ void read_firmware(const Document& run, Software& software) {
 }
 
 void read_kernels(const Document& run, Software& software) {
-  for (std::size_t i = 0; i < run.content.at("kernels").size(); ++i) {
-    const std::string pointer = fmt::format("/kernels/{}", i);
-    const fs::path file = run.resolve(pointer, run.content.at("kernels").at(i).get<std::string>());
-    software.kernels.push_back(library_at(run, pointer, file, "the path of a native library that has kernels"));
-    std::error_code error;
-    for (std::size_t earlier = 0; earlier < i; ++earlier)
-      if (fs::equivalent(file, software.kernels[earlier].file, error))
-        run.place(pointer).reject(fmt::format("the file of /kernels/{}", earlier), "each library once");
-    if (software.library && fs::equivalent(file, software.library->file, error))
-      run.place(pointer).reject("the file of /program, whose kernels are known already", "each library once");
-  }
+  software.kernels = libraries_at(run, "/kernels", "the path of a native library that has kernels");
+  std::error_code error;
+  for (const SoftwareLibrary& library : software.kernels)
+    if (software.library && fs::equivalent(library.file, software.library->file, error))
+      library.place.reject("the file of /program, whose kernels are known already", "each library once");
 }
 
 }  // namespace
@@ -129,7 +115,7 @@ Software read_software(const Document& run, const std::string& usual_program) {
   software.arguments_at = run.place("/arguments");
   if (run.content.contains("program")) read_program(run, software);
   read_firmware(run, software);
-  if (run.content.contains("kernels")) read_kernels(run, software);
+  read_kernels(run, software);
   if (!run.content.contains("arguments")) return software;
   if (!software.library && !run.content.at("arguments").empty())
     run.reject("/arguments", "no arguments, since the program " + software.program + " asks for none");
@@ -149,14 +135,13 @@ Software software_of_kernels(const std::string& option, const std::vector<fs::pa
   Software software;
   software.program = t3_built_in.programs->name;
   for (const fs::path& file : files) {
-    const InputPlace place{option, file.string()};
-    if (const std::string fault = input_fault(file); !fault.empty())
-      place.reject(fault, "the path of a native library that has kernels");
+    const SoftwareLibrary library =
+        library_at({option, file.string()}, file, "the path of a native library that has kernels");
     std::error_code error;
     for (const SoftwareLibrary& earlier : software.kernels)
-      if (fs::equivalent(file, earlier.file, error)) place.reject("a file that was given before", "each library once");
-    software.kernels.push_back(
-        {fs::absolute(file).lexically_normal(), fingerprint(read_input(file, "native library")), place});
+      if (fs::equivalent(file, earlier.file, error))
+        library.place.reject("a file that was given before", "each library once");
+    software.kernels.push_back(library);
   }
   return software;
 }

@@ -8,18 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "io/input_error.h"
+#include "io/software_library.h"
 
 namespace t3vp {
-
-struct Document;
-
-/// A native library of programs and kernels (t3/exports.h).
-struct SoftwareLibrary {
-  std::filesystem::path file;
-  std::string fingerprint;  ///< of its content
-  InputPlace place;
-};
 
 struct Software {
   struct Argument {

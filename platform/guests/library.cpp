@@ -1,11 +1,8 @@
 #include "guests/library.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-#include <link.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <system_error>
 
 #include "guests/guest_ends.h"
@@ -54,36 +51,6 @@ class PrivateCopy {
   fs::path folder_, file_;
 };
 
-/// Whether the file has all that its program headers say, and loads its parts one behind the other: the loader crashes
-/// on what is cut off, and overwrites the platform with what is larger than its place.
-bool is_whole(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  ElfW(Ehdr) header{};
-  const auto size = fs::file_size(file);
-  if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
-  ElfW(Addr) loaded = 0;  // up to where
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    ElfW(Phdr) segment{};
-    in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
-    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return false;
-    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
-    if (segment.p_type != PT_LOAD) continue;
-    if (segment.p_vaddr < loaded || segment.p_filesz > segment.p_memsz ||
-        __builtin_add_overflow(segment.p_vaddr, segment.p_memsz, &loaded))
-      return false;
-  }
-  return true;
-}
-
-/// The loader's message without the name of the copy.
-std::string reason(const fs::path& copy) {
-  const char* const text = dlerror();
-  std::string reason = text == nullptr ? "it cannot be opened" : text;
-  const std::string name = copy.string() + ": ";
-  if (const auto at = reason.find(name); at != std::string::npos) reason.erase(at, name.size());
-  return reason;
-}
-
 }  // namespace
 
 Library::Library(const SoftwareLibrary& library, const Limits& limits)
@@ -95,10 +62,10 @@ Library::Library(const SoftwareLibrary& library, const Limits& limits)
 
 Library::Library(const SoftwareLibrary& library, const Limits& limits, const fs::path& copy)
     : library_(library), limits_(limits) {
-  if (!is_whole(copy)) library.place.reject("it is no shared object, or is cut off or damaged", a_library);
+  require_whole(library, copy, a_library);
   const LibraryCode code(library, limits, LibraryCode::opening);
   handle_ = dlopen(copy.c_str(), RTLD_LOCAL | RTLD_NOW);
-  if (handle_ == nullptr) library.place.reject(reason(copy), a_library);
+  if (handle_ == nullptr) reject_unopened(library, copy, a_library);
 }
 
 Library::~Library() {

@@ -36,7 +36,7 @@ struct PolicyUnderTest {
 
   explicit PolicyUnderTest(std::string_view name, dram::Cycle aging = 2000, const MemoryParameters& p = {})
       : parameters(p) {
-    const std::optional<PolicyChoice> choice = policy_named(name);
+    const std::optional<PolicyChoice> choice = Policies().named(name);
     REQUIRE(choice);
     policy = choice->policy->make({parameters, choice->limit, aging});
     channel = policy->for_channel();
@@ -80,13 +80,13 @@ TEST_CASE("every policy serves a stream that is alone") {
 TEST_CASE("every policy has a number, a name and a text of its own and is found by them") {
   std::set<std::string> texts;
   const auto& values = registers::descriptions::memory_controller_arbitration_policy;
-  CHECK(known_policies().size() == std::size(values));
+  CHECK(known_policies().size() == PolicyDescription::given_by_platform);
   for (const PolicyDescription* policy : known_policies()) {
     CHECK(std::any_of(std::begin(values), std::end(values), [policy](const EnumerationValue& value) {
       return value.value == static_cast<std::uint64_t>(policy->number);
     }));
-    CHECK(&policy_of(policy->number) == policy);
-    const auto found = policy_named(policy->name);
+    CHECK(Policies().numbered(policy->number) == policy);
+    const auto found = Policies().named(policy->name);
     REQUIRE(found);
     CHECK(found->policy == policy);
     CHECK(found->limit == 0);
@@ -141,14 +141,14 @@ TEST_CASE("a policy may choose what is ready or wait for what will come and noth
     CHECK_FALSE(is_possible(Grant::none, compute, not_ahead, not_ahead));
     CHECK_FALSE(is_possible(Grant::none, behind_others, not_ahead, not_ahead));
   }
-  CHECK_THROWS_WITH(refuse_grant(Grant::communication, T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_MCA),
+  CHECK_THROWS_WITH(refuse_grant(Grant::communication, *Policies().named("mca")->policy),
                     "arbitration policy mca: found a stream that is not ready, expected a stream that is ready, or "
                     "none with a later cycle to ask again");
 }
 
 TEST_CASE("a policy's parameter stands behind its name and nothing else does") {
   const auto limit_of = [](std::string_view name) {
-    const auto found = policy_named(name);
+    const auto found = Policies().named(name);
     return found ? static_cast<int>(found->limit) : -1;
   };
   CHECK(limit_of("mca-5") == 5);
@@ -160,10 +160,31 @@ TEST_CASE("a policy's parameter stands behind its name and nothing else does") {
        {"", "-", "mca-", "mca-0", "mca-05", "mca-255", "mca-+5", "mca--5", "mca-5x", "mca-5-5", "MCA", "round-robin-5",
         "round", "compute-first-unlimited", "select-unlimited", "select-256", "select-99999999999999999999"})
     CHECK(limit_of(name) == -1);
-  const std::string names = policy_names() + ",";
+  const std::string names = Policies().names() + ",";
   for (const char* name :
        {"round-robin,", "compute-first,", "mca, mca-1 to mca-254, mca-unlimited,", "select, select-1 to select-254,"})
     CHECK_THAT(names, Catch::Contains(name));
+}
+
+TEST_CASE("policies of libraries have the numbers behind the platform's, as many as the register has") {
+  PolicyDescription mine = *Policies().named("select")->policy;
+  Policies policies;
+  std::vector<std::string> names;
+  for (int i = 0; i < 8; ++i) names.push_back("mine" + std::to_string(i));
+  for (unsigned i = 0; i < 8; ++i) {
+    mine.name = names[i].c_str();
+    CHECK_FALSE(policies.add(mine));
+    REQUIRE(policies.numbered(T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_PLUGIN_0 + i) != nullptr);
+    CHECK(policies.numbered(T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_PLUGIN_0 + i)->name == names[i]);
+    CHECK(policies.named(names[i] + "-9")->limit == 9);
+  }
+  mine.name = "one_more";
+  const auto refusal = policies.add(mine);
+  REQUIRE(refusal);
+  CHECK(refusal->found == "a policy one_more behind 8 others");
+  CHECK(refusal->expected == "at most 8 policies of libraries");
+  CHECK(policies.numbered(T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_PLUGIN_7 + 1) == nullptr);
+  CHECK_FALSE(Policies().named("mine0"));
 }
 
 TEST_CASE("round-robin alternates while both streams are ready and never leaves one that is alone waiting") {

@@ -296,6 +296,20 @@ TEST_CASE("after a reset nothing is known of a kernel before it, also if its fir
   require_compute_first();
 }
 
+TEST_CASE("the register chooses a policy of a library by its number and refuses those that there are not") {
+  constexpr std::uint64_t plugin_0 = 4, plugin_1 = 5;
+  MemoryParameters parameters = MemoryBench::small(1);
+  PolicyDescription mine = *Policies().named("select")->policy;
+  mine.name = "mine";
+  REQUIRE_FALSE(parameters.policies.add(mine));
+  PolicyBench bench(parameters);
+  bench.choose(plugin_0, 77);
+  CHECK(bench.registers["active_limit"] == 77);
+  CHECK(bench.registers.set("arbitration", plugin_1) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  CHECK(bench.registers["arbitration"] == (plugin_0 | 77 << 8));
+  CHECK(bench.registers["active_limit"] == 77);
+}
+
 TEST_CASE("the controller's constants survive a reset and its policy goes back to round-robin") {
   MemoryParameters parameters = MemoryBench::small(1);
   parameters.aging = 700'000;  // not the register's own reset value

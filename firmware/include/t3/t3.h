@@ -39,7 +39,13 @@ enum t3_operation T3_OF_32_BITS { T3_STORE = 1, T3_UPDATE = 2, T3_NOTIFY = 3 };
 enum t3_memory_kind T3_OF_32_BITS { T3_CACHED, T3_UNCACHED };
 
 /* The policies of memory_controller.arbitration. */
-enum t3_arbitration T3_OF_32_BITS { T3_ROUND_ROBIN, T3_COMPUTE_FIRST, T3_MCA, T3_SELECT };
+enum t3_arbitration T3_OF_32_BITS {
+  T3_ROUND_ROBIN,
+  T3_COMPUTE_FIRST,
+  T3_MCA,
+  T3_SELECT,
+  T3_PLUGIN_POLICY /* the first of the run's libraries of policies; the next one is T3_PLUGIN_POLICY + 1 */
+};
 
 /* Special values of `limit` in t3_set_arbitration. T3_LIMIT_BY_BANDS: the policy's default, which is its bands with
  * mca. T3_LIMIT_NONE, mca alone: no limit. */
