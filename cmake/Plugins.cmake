@@ -5,6 +5,13 @@ function(t3vp_add_policies name)
   target_link_libraries(${name} PRIVATE t3vp::arbitration)
 endfunction()
 
+# t3vp_add_blocks(<name> <source>...): a library of blocks, <name>.so, for `blocks` of a system file. One of its sources has
+# T3VP_BLOCKS (node/plugin_block.h). t3vp_registers(<name> ...) adds the classes of their registers.
+function(t3vp_add_blocks name)
+  t3vp_add_plugin(${name} t3vp_blocks ${ARGN})
+  target_link_libraries(${name} PRIVATE t3vp::node_headers t3vp::registers)
+endfunction()
+
 # t3vp_add_plugin(<name> <table> <source>...): the library shows its table and nothing else.
 function(t3vp_add_plugin name table)
   add_library(${name} MODULE ${ARGN})

@@ -5,15 +5,6 @@
 #include "registers/catalogue.h"
 
 namespace t3vp::processor {
-namespace {
-
-std::uint32_t number_of(const std::string& block) {
-  for (const registers::CatalogueEntry& entry : registers::catalogue)
-    if (block == entry.description.name) return static_cast<std::uint32_t>(entry.block);
-  return ErrorLog::no_block;
-}
-
-}  // namespace
 
 ErrorLog::ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries)
     : registers::ErrorLog(checked(name, with_error_log(entries))), capacity_(entries) {
@@ -39,6 +30,13 @@ void ErrorLog::report(const char* block_name, const ErrorRecord& record) {
   if (fifo_.size() == capacity_) return lost.set(lost.value() + 1);
   fifo_.push_back({block_name, record, now()});
   show_oldest();
+}
+
+std::uint32_t ErrorLog::number_of(const std::string& block_name) const {
+  for (const registers::CatalogueEntry& entry : registers::catalogue)
+    if (block_name == entry.description.name) return static_cast<std::uint32_t>(entry.block);
+  const auto added = added_.find(block_name);
+  return added == added_.end() ? no_block : added->second;
 }
 
 void ErrorLog::show_oldest() {

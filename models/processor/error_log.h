@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <systemc>
 #include <utility>
@@ -33,6 +34,9 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries);
 
   void report(const char* block_name, const ErrorRecord& record) override;
+  /// The register `block` shows this number for reports under the name, besides those of the catalogue. The first
+  /// number of a name counts.
+  void add_block(const char* block_name, std::uint32_t number) { added_.emplace(block_name, number); }
   using RegisterBlock::report;
 
   /// Called with every entry, also those that are not kept.
@@ -43,6 +47,7 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   std::uint64_t reported() const { return reported_; }
 
  private:
+  std::uint32_t number_of(const std::string& block_name) const;
   void show_oldest();
   void drive() { interrupt.write(!fifo_.empty()); }
 
@@ -50,6 +55,7 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   std::deque<Entry> fifo_;
   std::vector<Entry> records_;
   std::uint64_t reported_ = 0;
+  std::map<std::string, std::uint32_t> added_;
   std::function<void(const Entry&)> on_report_;
   sc_core::sc_event changed_;
 };

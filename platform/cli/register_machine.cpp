@@ -3,6 +3,7 @@
 #include "config/configuration.h"
 #include "config/memory_need.h"
 #include "protocol/units.h"
+#include "register_access/names/plugged_names.h"
 #include "report/results_folder.h"
 #include "run/node_parameters.h"
 
@@ -37,6 +38,7 @@ RegisterMachine::RegisterMachine(const RegisterMachineOptions& options) : trace_
   std::vector<const t3_kernel* const*> kernels;
   for (std::size_t gpu = 0; gpu < parameters.gpus.size(); ++gpu) kernels.push_back(software_->kernels(gpu));
   node_ = std::make_unique<Node>("node", parameters, kernels, nullptr);
+  name_plugged_blocks(*node_);
   if (trace_.trace() != nullptr) trace_.trace()->observe(*node_);
   session_ = std::make_unique<ScriptSession>(*node_);
   what_there_is_ = machine_of(*node_);

@@ -14,6 +14,7 @@
 #include "io/overrides.h"
 #include "io/schema_check.h"
 #include "system/gpu_settings.h"
+#include "system/plugged_blocks.h"
 #include "system/system_checks.h"
 #include "system/system_reader.h"
 #include "workloads/registry.h"
@@ -136,7 +137,7 @@ json resolved_phases(const Phases& phases) {
   return list;
 }
 
-json resolved_system(const Files& files) {
+json resolved_system(const Files& files, const std::vector<PluggedBlock>& blocks) {
   json system = files.system.content, memory = files.memory.content;
   complete_described(system, "system");
   complete_described(memory, "memory");
@@ -146,11 +147,12 @@ json resolved_system(const Files& files) {
     part->erase("description");
     part->erase("$schema");
   }
+  set_library_paths(system, blocks);
   return system;
 }
 
 json resolve(const RunConfiguration& c, const Files& files) {
-  json resolved = {{"system", resolved_system(files)},
+  json resolved = {{"system", resolved_system(files, c.system.plugged)},
                    {"gpus", c.gpus},
                    {"method", c.method},
                    {"arbitration", c.arbitration},
@@ -184,6 +186,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
 /// change nothing in a run that keeps them.
 std::string hash_of(const RunConfiguration& c) {
   json resolved = with_fingerprints(c.resolved, c.software);
+  set_library_fingerprints(resolved["system"], c.system.plugged);
   for (std::size_t i = 0; i < c.policy_libraries.size(); ++i)
     resolved["policies"][i] = c.policy_libraries[i].fingerprint;
   resolved.erase("models");

@@ -9,6 +9,7 @@
 
 #include "io/fingerprint.h"
 #include "io/input_file.h"
+#include "io/json_document.h"
 
 namespace t3vp {
 namespace {

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "io/json_document.h"
+#include "io/input_error.h"
 #include "protocol/plugin.h"
 
 namespace t3vp {
+
+struct Document;
 
 struct SoftwareLibrary {
   std::filesystem::path file;

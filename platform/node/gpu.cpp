@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 
+#include "io/software_library.h"
 #include "node/node_checks.h"
 #include "protocol/checked_parameters.h"
 #include "registers/catalogue.h"
@@ -35,6 +37,36 @@ template <typename Kind>
 Kind& processor_as(processor::Processor& processor, const char* kind) {
   if (auto* const found = dynamic_cast<Kind*>(&processor)) return *found;
   throw std::logic_error(fmt::format("{} is no {}", processor.name(), kind));
+}
+
+constexpr auto first_plugged = address_map::Block::plugin_0;
+constexpr std::size_t plugged_windows =
+    static_cast<std::size_t>(address_map::Block::plugin_3) - static_cast<std::size_t>(first_plugged) + 1;
+constexpr const char* a_library = "a library of blocks (node/plugin_block.h)";
+
+const PluginBlockKind& kind_of(const PluggedBlock& block) {
+  const auto& table =
+      *static_cast<const BlockTable*>(plugin_table(block.library, "t3vp_blocks", block_build(), a_library));
+  std::string names;
+  for (std::size_t i = 0; i < table.count; ++i) {
+    if (block.block == table.kinds[i].name) return table.kinds[i];
+    names += (i == 0 ? "" : ", ") + std::string(table.kinds[i].name);
+  }
+  block.block_at.reject("which the library does not have", "one of " + names);
+}
+
+std::unique_ptr<PluginBlock> make_plugged(const PluggedBlock& block, std::uint16_t gpu) {
+  const PluginBlockKind& kind = kind_of(block);
+  std::string thrown = "something that is no exception";
+  try {
+    const std::string name = fmt::format("plugin_{}", block.window);
+    if (std::unique_ptr<PluginBlock> made = kind.make(name.c_str(), {gpu, block.settings})) return made;
+    thrown = "no error, and has made nothing";
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+  }
+  block.block_at.reject(fmt::format("which has thrown: {}", thrown), "settings with which the block can be made");
 }
 
 /// All objects of a kind below a module, in the order of construction, those within others behind them.
@@ -74,6 +106,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
   bind_data_path();
   bind_control_path();
   place_nic(parameters, options.functional, placement.gpu, trace);
+  place_plugged(parameters.plugged, placement.gpu);
   plug_in_blocks(placement.gpu);
   bind_interrupts();
   bind_lines();
@@ -101,6 +134,21 @@ void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint1
   probes_.join(dma.nic, absent_nic_->engine);
   probes_.join(absent_nic_->memory, cache.nic);
   absent_nic_->errors.bind(error_log.reports);
+}
+
+void Gpu::place_plugged(const std::vector<PluggedBlock>& blocks, std::uint16_t gpu) {
+  plugged.resize(plugged_windows);
+  for (const PluggedBlock& block : blocks) {
+    std::unique_ptr<PluginBlock>& placed = plugged.at(block.window);
+    placed = make_plugged(block, gpu);
+    const char* const registers_name = placed->registers().description().name;
+    for (const registers::CatalogueEntry& entry : registers::catalogue)
+      if (std::string_view(entry.description.name) == registers_name)
+        block.block_at.reject(fmt::format("a block whose registers are called {}, as those of the GPU", registers_name),
+                              "another name in its registers.json");
+    error_log.add_block(registers_name, static_cast<std::uint32_t>(first_plugged) + block.window);
+    placed->interrupt.bind(lines_[address_map::index_of(address_map::Line::plugin_0) + block.window]);
+  }
 }
 
 nic::PacketReceiver& Gpu::packets() {
@@ -146,15 +194,23 @@ void Gpu::plug_in_blocks(std::uint16_t gpu) {
   for (const Component* component : within<const Component>(*this)) components_.push_back(component);
 }
 
-/// The block's window is that of its description in models/gpu.json.
-void Gpu::plug_in(RegisterBlock& block, std::uint16_t gpu) {
+/// The block's window is that of its description in models/gpu.json, or the one that the system file gives it.
+address_map::Block Gpu::window_of(const RegisterBlock& block) const {
+  for (std::size_t window = 0; window < plugged.size(); ++window)
+    if (plugged[window] && &plugged[window]->registers() == &block)
+      return static_cast<address_map::Block>(static_cast<std::size_t>(first_plugged) + window);
   const auto* const entry =
       std::find_if(std::begin(registers::catalogue), std::end(registers::catalogue),
                    [&](const registers::CatalogueEntry& e) { return &e.description == &block.description(); });
   if (entry == std::end(registers::catalogue))
     throw std::logic_error(fmt::format("{}: its registers are not those of a block in models/gpu.json", block.name()));
-  probes_.join(bus.block(entry->block), block.socket);
-  block.locate(address_map::on_gpu(gpu, address_map::block_base(entry->block)));
+  return entry->block;
+}
+
+void Gpu::plug_in(RegisterBlock& block, std::uint16_t gpu) {
+  const address_map::Block window = window_of(block);
+  probes_.join(bus.block(window), block.socket);
+  block.locate(address_map::on_gpu(gpu, address_map::block_base(window)));
   block.reset_line.bind(reset_);
   if (&block != &error_log) block.errors.bind(error_log.reports);  // the log has bound its own
 }

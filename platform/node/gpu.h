@@ -14,6 +14,7 @@
 #include "nic/absent_nic.h"
 #include "nic/rdma_nic.h"
 #include "node/memory_watch.h"
+#include "node/plugin_block.h"
 #include "node/race_watch.h"
 #include "output_map/output_map.h"
 #include "processor/command_processor.h"
@@ -33,7 +34,7 @@ class Gpu : public sc_core::sc_module {
 
  public:
   /// `kernels` are what packets may ask for, up to a null pointer; they outlive the GPU. Throws ParameterError about
-  /// parameters that a block cannot have.
+  /// parameters that a block cannot have, and InputError about blocks of libraries.
   /// `races`, which outlives it, sees its accesses; null: nobody does.
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
       const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace,
@@ -57,6 +58,7 @@ class Gpu : public sc_core::sc_module {
   dma::DmaEngine dma;
   interconnect::Signals signals;
   interconnect::FabricPort fabric;
+  std::vector<std::unique_ptr<PluginBlock>> plugged;  ///< by their windows, plugin_0 first; null: spare
   std::unique_ptr<nic::Nic> nic;  ///< null where the parameters have none; whoever made the GPU binds its port `wire`
 
   /// The NIC, or what is in its place.
@@ -77,8 +79,10 @@ class Gpu : public sc_core::sc_module {
   void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
   void bind_data_path();
   void bind_control_path();
+  void place_plugged(const std::vector<PluggedBlock>& blocks, std::uint16_t gpu);
   void plug_in_blocks(std::uint16_t gpu);
   void plug_in(RegisterBlock& block, std::uint16_t gpu);
+  address_map::Block window_of(const RegisterBlock& block) const;
   void bind_interrupts();
   void bind_lines();
 

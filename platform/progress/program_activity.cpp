@@ -26,6 +26,9 @@ std::string name_at(std::uint64_t address) {
       return r.count == 1 ? name : fmt::format("{}[{}]", name, within / stride);
     }
   }
+  const std::uint64_t window = (local - address_map::registers_base) / address_map::block_bytes;
+  if (local >= address_map::block_base(address_map::Block::plugin_0) && window < address_map::block_count)
+    return fmt::format("{}+{:#x}", name_of(static_cast<address_map::Block>(window)), local % address_map::block_bytes);
   return "nothing that is there";
 }
 

@@ -21,6 +21,7 @@
 #include "progress/program_activity.h"
 #include "progress/quiet_polls.h"
 #include "progress/spin_watch.h"
+#include "register_access/names/plugged_names.h"
 #include "report/perfetto_trace.h"
 #include "run/core_debugger.h"
 #include "run/fault_outcomes.h"
@@ -289,6 +290,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
   const NodeParameters parameters = node_parameters(configuration);
   Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), trace.get());
+  name_plugged_blocks(node);
   if (options.register_trace != nullptr) options.register_trace->observe(node);
   const TrafficMeter meter(node);
   Reference reference(configuration);

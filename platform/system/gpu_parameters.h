@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cache/cache_parameters.h"
@@ -11,6 +12,7 @@
 #include "dma/dma_parameters.h"
 #include "interconnect/link_parameters.h"
 #include "interconnect/route.h"
+#include "io/software_library.h"
 #include "memory/controller_parameters.h"
 #include "nic/network_parameters.h"
 #include "output_map/output_map_parameters.h"
@@ -18,6 +20,15 @@
 #include "protocol/tile_grid.h"
 
 namespace t3vp {
+
+/// A block of a library, in one of the GPU's spare windows (node/plugin_block.h).
+struct PluggedBlock {
+  SoftwareLibrary library;
+  std::string block;         ///< its name in the library
+  InputPlace block_at;       ///< where the system file names it
+  std::uint32_t window = 0;  ///< of plugin_0 and up
+  std::string settings;      ///< an object, as JSON text
+};
 
 struct GpuParameters {
   compute::ComputeParameters compute;
@@ -30,6 +41,7 @@ struct GpuParameters {
   processor::ProcessorParameters processor;
   interconnect::LinkParameters links;
   std::optional<nic::NicParameters> nic;  ///< nothing: it has none
+  std::vector<PluggedBlock> plugged;
 };
 
 /// Which checkers are at work.

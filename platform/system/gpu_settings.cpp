@@ -7,6 +7,7 @@
 #include "io/described_keys.h"
 #include "io/overrides.h"
 #include "io/schema_check.h"
+#include "system/plugged_blocks.h"
 #include "system/system_reader.h"
 
 namespace t3vp {
@@ -42,6 +43,7 @@ class Settings {
       document->base.clear();
     }
     memory_.base = "/memory/dram";
+    system_.content.erase("blocks");  // all GPUs have the same
   }
 
   GpuParameters read() {
@@ -79,6 +81,7 @@ class Settings {
 
 std::vector<OtherGpu> read_other_gpus(const Document& system, const Document& memory, std::uint32_t gpus) {
   std::vector<OtherGpu> others;
+  const std::vector<PluggedBlock> blocks = read_blocks(system);
   for (const json& entry : system.content.value("gpus", json::array())) {
     const std::size_t number = others.size();
     const std::string place = fmt::format("/gpus/{}/gpu", number);
@@ -87,6 +90,7 @@ std::vector<OtherGpu> read_other_gpus(const Document& system, const Document& me
     for (const OtherGpu& other : others)
       if (other.gpu == gpu) system.reject(place, "each GPU once");
     others.push_back({gpu, Settings(system, memory, number).read()});
+    others.back().parameters.plugged = blocks;
   }
   return others;
 }

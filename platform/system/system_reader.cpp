@@ -2,6 +2,7 @@
 
 #include "parameter_readers.h"
 #include "system/links_reader.h"
+#include "system/plugged_blocks.h"
 #include "system/system_checks.h"
 
 namespace t3vp {
@@ -72,6 +73,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   }
   read_processor_of_host(section(content, "host"), s.processor);
   read_host(section(content, "host"), s.host);
+  s.plugged = read_blocks(system);
   check_system(system, s);
   return s;
 }

@@ -77,7 +77,7 @@ TEST_CASE("each interrupt line is the output that the list names for it") {
     CHECK(signal == alone.gpu.interrupts.lines[address_map::index_of(source.line)].get_interface());
     signals.insert(signal);
   }
-  CHECK(signals.size() == address_map::line_count);
+  CHECK(signals.size() == std::size(address_map::line_sources));
 }
 
 TEST_CASE("what a program does wrong is logged with the GPU's number and raises the log's line") {

@@ -43,8 +43,8 @@ def follow(place, with_cores):
     """Does what the page of the examples says, in the folder of the package."""
     package = place / "package"
     lines = commands(package / "share/t3vp/examples/README.md")
-    if len(lines) != 9:
-        sys.exit(f"the page of the examples has {len(lines)} commands, 9 expected")
+    if len(lines) != 10:
+        sys.exit(f"the page of the examples has {len(lines)} commands, 10 expected")
     for line in lines:
         if with_cores or "riscv-program" not in line:
             run("bash", "-euc", re.sub(r"\bPREFIX\b", str(package), line), cwd=place)

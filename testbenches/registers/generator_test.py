@@ -187,7 +187,10 @@ class Devices(unittest.TestCase):
                 ("block links: unknown \"windw\"", lambda b, d: b["links"].update(windw=3)),
                 ("block timer has no timer.registers.json",
                  lambda b, d: d["blocks"].append({"name": "timer", "window": last + 1})),
-                (f"block {read(DEVICE)['blocks'][last]['name']} is missing from", lambda b, d: d["blocks"].pop()),
+                ("block nic is missing from", lambda b, d: b["nic"].update(name="wire")),
+                ("block links is spare and has a links.registers.json", lambda b, d: b["links"].update(spare="Test.")),
+                ("block plugin_0, lines: unknown \"port\"",
+                 lambda b, d: b["plugin_0"]["lines"][0].update(port="links.interrupt")),
                 ("\"registers_base\" is missing", lambda b, d: d.pop("registers_base"))):
             with self.subTest(expected):
                 self.refused(expected, change)

@@ -75,7 +75,8 @@ def device_header(device, blocks):
     lines += ["/// Which port of the device drives a line.", "struct LineSource {", "  Line line;",
               "  const char* port;  ///< path below the device", "};",
               "inline constexpr LineSource line_sources[] = {"]
-    lines += [f"    {{Line::{name}, {quoted(device.sources[name][1])}}}," for name, _, _ in device.lines]
+    lines += [f"    {{Line::{name}, {quoted(device.sources[name][1])}}}," for name, _, _ in device.lines
+              if device.sources[name][1] is not None]
     lines += ["};", ""]
     return "\n".join(lines + [f"}}  // namespace t3vp::{device.namespace}", ""])
 

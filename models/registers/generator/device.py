@@ -17,10 +17,11 @@ class Device:
     namespace: str
     constants: list  # of (name, value, text)
     windows: dict  # number by name of a block
+    spares: dict  # text by name of a window without a block of its own
     registers_base: int
     block_bytes: int
     lines: list  # of (name, number, text)
-    sources: dict  # (block, port that drives it) by name of a line
+    sources: dict  # (block, port that drives it, None of a spare window) by name of a line
     file: str
 
     def base(self, block):
@@ -29,30 +30,36 @@ class Device:
     def enumerations(self, blocks):
         """Block and line as enumerations, with `count` behind the last value."""
         first_sentence = {block.name: block.text.split(". ")[0].rstrip(".") for block in blocks}
-        windows = sorted(((name, number, first_sentence.get(name, name)) for name, number in self.windows.items()),
+        texts = {**self.spares, **first_sentence}
+        windows = sorted(((name, number, texts.get(name, name)) for name, number in self.windows.items()),
                          key=lambda value: value[1])
         return (Enumeration("block", "Block", 64, "block", "Register blocks, by their windows.", windows),
                 Enumeration("line", "Line", 32, "line", "Interrupt lines, and what raises them.", self.lines))
 
     def in_order(self, blocks):
-        """The blocks by window; the list and the descriptions must name the same ones."""
+        """The blocks by window; the list and the descriptions must name the same ones, but for spare windows."""
         described = {block.name: block for block in blocks}
         for block in blocks:
             if block.name not in self.windows:
                 raise DescriptionError(f"{block.file}: block {block.name} is missing from {self.file}")
         for name in self.windows:
-            if name not in described:
-                raise DescriptionError(f"{self.file}: block {name} has no {name}.registers.json")
-        return [described[name] for name in sorted(self.windows, key=self.windows.get)]
+            if (name in described) == (name in self.spares):
+                has = "is spare and has a" if name in described else "has no"
+                raise DescriptionError(f"{self.file}: block {name} {has} {name}.registers.json")
+        return [described[name] for name in sorted(self.windows, key=self.windows.get) if name in described]
 
 
 def read_lines(reader, block, item):
     lines = []
     for entry in item.get("lines", []):
         reader.place = f"block {block}, lines"
-        reader.keys(entry, ("name", "number", "port", "text"))
-        if not isinstance(entry["port"], str) or not PORT.match(entry["port"]):
-            reader.fail(f"port {json.dumps(entry['port'])} must be a path such as \"dma.interrupt\"")
+        if "spare" in item:
+            reader.keys(entry, ("name", "number", "text"))
+            entry = {**entry, "port": None}
+        else:
+            reader.keys(entry, ("name", "number", "port", "text"))
+            if not isinstance(entry["port"], str) or not PORT.match(entry["port"]):
+                reader.fail(f"port {json.dumps(entry['port'])} must be a path such as \"dma.interrupt\"")
         line = (reader.name(entry["name"], "line"), reader.number(entry["number"], "number"), reader.text(entry))
         lines.append((line, entry["port"]))
     return lines
@@ -76,11 +83,13 @@ def read_device(file):
         reader.keys(entry, ("name", "value", "text"))
         constants.append((reader.name(entry["name"], "constant"), reader.number(entry["value"], "value"),
                           reader.text(entry)))
-    windows, lines, sources = [], [], {}
+    windows, lines, sources, spares = [], [], {}, {}
     for entry in item["blocks"]:
         reader.place = f"block {entry.get('name', '?')}" if isinstance(entry, dict) else "blocks"
-        reader.keys(entry, ("name", "window"), ("lines",))
+        reader.keys(entry, ("name", "window"), ("lines", "spare"))
         name = reader.name(entry["name"], "block")
+        if "spare" in entry:
+            spares[name] = reader.text({"text": entry["spare"]})
         windows.append((name, reader.number(entry["window"], "window")))
         for line, port in read_lines(reader, name, entry):
             lines.append(line)
@@ -94,6 +103,6 @@ def read_device(file):
     reader.place = ""
     stem = str(file).rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return Device(stem, reader.text(item), reader.name(item["namespace"], "namespace"), constants, dict(windows),
-                  reader.number(item["registers_base"], "registers_base"),
+                  spares, reader.number(item["registers_base"], "registers_base"),
                   reader.number(item["block_bytes"], "block_bytes"), sorted(lines, key=lambda line: line[1]), sources,
                   str(file))

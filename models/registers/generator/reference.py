@@ -53,9 +53,10 @@ def page(blocks, enumerations, device, structures):
     lines = [INTRODUCTION, "| Address | Block | |", "| --- | --- | --- |"]
     lines += [f"| `{device.base(b.name):#x}` | [{b.name}](#{b.name}) | {b.text.split('. ')[0].rstrip('.')}. |"
               for b in blocks]
+    lines += [f"| `{device.base(name):#x}` | {name} | {text}. |" for name, text in device.spares.items()]
     lines += ["", "| Line | Name | Block | Raised when |", "| --- | --- | --- | --- |"]
-    lines += [f"| {number} | {name} | [{device.sources[name][0]}](#{device.sources[name][0]}) | {text} |"
-              for name, number, text in device.lines]
+    owner = {name: block if port is None else f"[{block}](#{block})" for name, (block, port) in device.sources.items()}
+    lines += [f"| {number} | {name} | {owner[name]} | {text} |" for name, number, text in device.lines]
     for block in blocks:
         lines += ["", f"## {block.name}", "",
                   f"{block.text} Block {device.windows[block.name]}, at `{device.base(block.name):#x}`.", "",

@@ -38,6 +38,9 @@ struct NameError : std::runtime_error {
 
 /// Blocks of a GPU in the order of their windows.
 const std::vector<const BlockDescription*>& register_blocks();
+/// Adds the block of a library in this window, which every GPU has. Spare windows before it become blocks without
+/// registers.
+void add_register_block(std::size_t window, const BlockDescription& block);
 
 /// `gpu` is whose registers are meant where the name does not begin with one. Throws NameError.
 RegisterPlace find_register(std::string_view name, std::optional<std::uint64_t> gpu = std::nullopt);

@@ -1,5 +1,7 @@
 #include "register_access/names/register_table.h"
 
+#include <deque>
+
 #include "register_access/names/register_names.h"
 #include "registers/catalogue.h"
 
@@ -20,25 +22,40 @@ Slots slots_of(const BlockDescription& block) {
   return slots;
 }
 
-std::vector<Slots> slots_of_all_blocks() {
-  std::vector<Slots> all;
-  for (const BlockDescription* block : register_blocks()) all.push_back(slots_of(*block));
-  return all;
+struct Table {
+  std::vector<const BlockDescription*> blocks;
+  std::vector<Slots> slots;
+
+  Table() {
+    for (const registers::CatalogueEntry& entry : registers::catalogue) add(entry.description);
+  }
+  void add(const BlockDescription& block) {
+    blocks.push_back(&block);
+    slots.push_back(slots_of(block));
+  }
+};
+
+Table& table() {
+  static Table table;
+  return table;
 }
 
 }  // namespace
 
-const std::vector<const BlockDescription*>& register_blocks() {
-  static const std::vector<const BlockDescription*> blocks = [] {
-    std::vector<const BlockDescription*> all;
-    for (const registers::CatalogueEntry& entry : registers::catalogue) all.push_back(&entry.description);
-    return all;
-  }();
-  return blocks;
+const std::vector<const BlockDescription*>& register_blocks() { return table().blocks; }
+
+void add_register_block(std::size_t window, const BlockDescription& block) {
+  static std::deque<BlockDescription> spares;
+  while (table().blocks.size() <= window) {
+    const auto spare = static_cast<address_map::Block>(table().blocks.size());
+    table().add(spares.emplace_back(BlockDescription{name_of(spare), {}, text_of(spare)}));
+  }
+  table().blocks[window] = &block;
+  table().slots[window] = slots_of(block);
 }
 
 RegisterSlot slot_of(std::size_t window, std::uint64_t offset) {
-  static const std::vector<Slots> slots = slots_of_all_blocks();
+  const std::vector<Slots>& slots = table().slots;
   const std::uint64_t word = offset / 4;
   return window < slots.size() && word < slots[window].size() ? slots[window][word] : RegisterSlot();
 }
