@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "protocol/address_map.h"
 #include "protocol/pass_through.h"
 #include "races/race_detector.h"
 
@@ -52,9 +53,11 @@ class RaceWatch {
   void tap_host(Initiator& initiator, Join join) {
     insert<HostRaceTap>(hosts_, initiator, join, gpu_);
   }
-  /// Memory has got another owner, or none.
+  /// Memory has got another owner, or none; 0 bytes: all of the GPU's.
   void forget(std::uint64_t address, std::uint64_t bytes) {
-    if (detector_ != nullptr) detector_->forget(address, bytes);
+    if (detector_ == nullptr) return;
+    if (bytes != 0) return detector_->forget(address, bytes);
+    detector_->forget(address_map::on_gpu(gpu_, 0), address_map::hbm_limit);
   }
   OrderObserver* observer() const { return detector_; }
 
