@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "protocol/own_address.h"
+
 namespace t3vp {
 
 std::string StagedChunk::text() const {
@@ -85,8 +87,8 @@ ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase&
             fmt::format("output {:#x} of {} rows {} bytes apart: more than there can be in a memory", base, grid.rows,
                         grid.row_stride)};
   if (address_map::gpu_of(base) != gpu)
-    return {Status::bad_address,
-            fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected", base, address_map::gpu_of(base), gpu)};
+    return {Status::bad_address, fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected{}", base,
+                                             address_map::gpu_of(base), gpu, number_hint(gpu, base))};
   if (!memory.holds(base, grid.bytes()))
     return {Status::bad_address,
             fmt::format("output {:#x} of {:#x} bytes does not end in the memory of GPU {}", base, grid.bytes(), gpu)};
