@@ -232,8 +232,11 @@ static enum t3_status dma_map_also(struct t3_context* context, const struct t3_o
   const enum t3_status status =
       t3_command(&r, T3_DMA_COMMAND_OFFSET, T3_DMA_COMMAND_ACTION_ADD_DESTINATION << T3_DMA_COMMAND_ACTION_SHIFT,
                  T3_DMA_STATUS_OFFSET);
-  return status != T3_INVALID_ARGUMENT ? status
-                                       : t3_at_fault(context, "chunk", "a chunk that t3_dma_map sends over links");
+  if (status == T3_INVALID_ARGUMENT)
+    return t3_at_fault(context, "chunk", "a chunk that t3_dma_map sends over links, of an output of the same layout");
+  if (status == T3_OVERLAP)
+    return t3_at_fault_as(context, status, "peer_output", "bytes to which the chunk is not sent already");
+  return status;
 }
 
 enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,

@@ -23,7 +23,10 @@ void ByteAccesses::read(Wave& wave) {
                   accesses_.behind_stores(wave, asked.address));
 }
 
-void ByteAccesses::tell_read(const Wave& wave, const Transaction& transaction) {
+void ByteAccesses::tell_read(Wave& wave, const Transaction& transaction) {
+  if (transaction.is_response_ok())
+    wave.reads.note(wave.given.workgroup, wave.waiting->bytes.address, transaction.get_data_ptr(),
+                    transaction.get_data_length());
   const KernelTime time(host_, code_of(wave));
   *wave.waiting->bytes.done = transaction.is_response_ok();
   if (transaction.is_response_ok())

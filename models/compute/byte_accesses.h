@@ -25,7 +25,7 @@ class ByteAccesses {
   void read_polled(Wave& wave, Picoseconds delay);
 
   // The places are the program's, and written to on its account.
-  void tell_read(const Wave& wave, const Transaction& transaction);
+  void tell_read(Wave& wave, const Transaction& transaction);
   void tell_old(const Wave& wave, const Transaction& transaction);
 
   /// Why the signal does not go where the agreement says; empty when it does.

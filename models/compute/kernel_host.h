@@ -18,12 +18,15 @@ namespace t3vp::compute {
 /// A workgroup's place on a compute unit: cu * slots per CU + slot.
 using Slot = std::uint32_t;
 
+struct RepeatedRead;
+
 /// A part of a kernel's code that computes on the simulating machine, for observers that report what it does there.
 struct KernelCode {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
   const char* kernel;                           ///< its name
   const char* part;                             ///< a constant: "its plan" for instance
   std::uint32_t workgroup = none, wave = none;  ///< whose program it is; none of its check, its plan and so on
+  const RepeatedRead* read = nullptr;           ///< of a wave's program: its latest read of single bytes
 };
 
 /// The message about a floating-point environment that a kernel has not restored.

@@ -9,6 +9,7 @@
 #include "compute/fenced_memory.h"
 #include "compute/fiber.h"
 #include "compute/kernel_host.h"
+#include "compute/repeated_reads.h"
 #include "t3/device.h"
 
 namespace t3vp::compute {
@@ -46,11 +47,12 @@ struct Wave : FrontFence, t3_wave {
   bool ends_later = false;           ///< it only ends when somebody says so: work, a signal, a meeting
   InFlight in_flight;
   Poll poll;
+  RepeatedReads reads;
   Part part;
 };
 
 inline KernelCode code_of(const Wave& wave) {
-  return {wave.kernel->name, "its program", wave.given.workgroup, wave.given.wave};
+  return {wave.kernel->name, "its program", wave.given.workgroup, wave.given.wave, &wave.reads.latest()};
 }
 
 }  // namespace t3vp::compute

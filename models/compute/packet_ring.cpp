@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "protocol/address_map.h"
+#include "protocol/own_address.h"
 
 namespace t3vp::compute {
 namespace {
@@ -34,8 +35,8 @@ void PacketRing::check() {
   if (base() < begin || base() >= end || size > end - base())
     registers_.refuse(Status::bad_address,
                       fmt::format("a ring in the memory of GPU {}, {:#x} to {:#x}, expected, found {} packets of {} "
-                                  "bytes from {:#x} on",
-                                  gpu_, begin, end - 1, entries(), entry_bytes, base()));
+                                  "bytes from {:#x} on{}",
+                                  gpu_, begin, end - 1, entries(), entry_bytes, base(), number_hint(gpu_, base())));
 }
 
 bool PacketRing::announce(const std::function<std::string(const OutputRange&)>& used_by) {

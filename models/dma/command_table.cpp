@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "protocol/access_description.h"
 #include "protocol/gpu_name.h"
@@ -144,6 +145,36 @@ void CommandTable::add() {
   status_.accept();
 }
 
+namespace {
+
+/// A further destination has the layout of its command. Returns what differs; empty when nothing does.
+std::string other_layout(const StagedChunk& staged, const StagedChunk& mapped) {
+  const TileGrid &a = staged.grid, &b = mapped.grid;
+  if (a.wavefronts != b.wavefronts)
+    return fmt::format("{} wavefronts per workgroup: the map's {} expected", a.wavefronts, b.wavefronts);
+  if (a.tile_rows != b.tile_rows || a.tile_columns != b.tile_columns)
+    return fmt::format("tiles of {} x {}: the map's {} x {} expected", a.tile_rows, a.tile_columns, b.tile_rows,
+                       b.tile_columns);
+  if (a.rows != b.rows || a.columns != b.columns || a.row_stride != b.row_stride || a.element != b.element)
+    return fmt::format("an output of {} x {} {}, {} bytes from row to row: the map's {} x {} {}, {} bytes, expected",
+                       a.rows, a.columns, name_of(a.element), a.row_stride, b.rows, b.columns, name_of(b.element),
+                       b.row_stride);
+  return {};
+}
+
+/// The destination of the command whose bytes this one would overwrite, or none.
+std::optional<std::uint64_t> overlapped(const Command& command, std::uint64_t destination) {
+  StagedChunk added = command.range, there = command.range;
+  added.base = destination;
+  for (const std::uint64_t other : command.destinations) {
+    there.base = other;
+    if (added.touches(there)) return other;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 /// A sent tile could not be taken back from one destination only, so that none is added behind the first tile.
 void CommandTable::add_destination() {
   const StagedChunk staged = staged_chunk(registers_);
@@ -158,11 +189,20 @@ void CommandTable::add_destination() {
     return status_.refuse(
         Status::invalid_argument, destination,
         fmt::format("{} are sent by a queue of the NIC, to one peer: no further destination expected", staged.text()));
+  if (const std::string wrong = other_layout(staged, command.range); !wrong.empty())
+    return status_.refuse(Status::invalid_argument, destination,
+                          fmt::format("a further destination for {} with {}", staged.text(), wrong));
   if (const ChunkCheck wrong = check_destination(command.range, destination); wrong.status != Status::ok)
     return status_.refuse(wrong.status, destination, wrong.text);
-  if (std::count(command.destinations.begin(), command.destinations.end(), destination) != 0)
+  const std::optional<std::uint64_t> other = overlapped(command, destination);
+  if (other == destination)
     return status_.refuse(Status::overlap, destination,
                           fmt::format("{} are sent to {:#x} already", staged.text(), destination));
+  if (other)
+    return status_.refuse(Status::overlap, destination,
+                          fmt::format("{} at {:#x} overlap the same at {:#x}, where they are sent already: no common "
+                                      "bytes expected",
+                                      staged.text(), destination, *other));
   if (command.begun)
     return status_.refuse(
         Status::busy, destination,

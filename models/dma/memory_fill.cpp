@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "protocol/own_address.h"
 #include "protocol/response_status.h"
 
 namespace t3vp::dma {
@@ -33,8 +34,8 @@ void MemoryFill::begin() {
   if (bytes == 0)
     return refuse(Status::invalid_argument, fmt::format("fill of 0 bytes at {:#x}: 32 or more expected", base));
   if (address_map::gpu_of(base) != gpu_ || !memory_.holds(base, bytes))
-    return refuse(Status::bad_address,
-                  fmt::format("fill of {:#x} bytes at {:#x} is not all in the memory of GPU {}", bytes, base, gpu_));
+    return refuse(Status::bad_address, fmt::format("fill of {:#x} bytes at {:#x} is not all in the memory of GPU {}{}",
+                                                   bytes, base, gpu_, number_hint(gpu_, base)));
   for (int i = 0; i < users_.size(); ++i)
     if (const std::string found = users_[i]->use_of({base, base + bytes}); !found.empty())
       return refuse(Status::busy, fmt::format("fill of {:#x} bytes at {:#x}: {}, and nothing is zeroed before that has "

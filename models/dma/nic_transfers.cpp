@@ -7,6 +7,7 @@
 
 #include "protocol/access_description.h"
 #include "protocol/address_map.h"
+#include "protocol/own_address.h"
 #include "protocol/response_status.h"
 #include "registers/nic.h"
 #include "registers/nic_opcode.h"
@@ -75,7 +76,23 @@ void NicTransfers::begin(std::size_t number) {
     return registers_.refuse(Status::busy, fmt::format("commands send by queue {}: none expected", number));
   if (entries != 0 && (!is_power_of_two(entries) || entries > entries_most))
     return registers_.refuse(Status::bad_value, fmt::format("a power of two, at most {}, or 0 expected", entries_most));
+  if (entries != 0)
+    if (const std::string wrong = memory_missing(number, entries); !wrong.empty())
+      return registers_.refuse(Status::bad_address, wrong);
   queues_[number] = Queue();
+}
+
+/// Which of the queue's two ranges is not in memory of this GPU; empty when both are.
+std::string NicTransfers::memory_missing(std::size_t number, std::uint64_t entries) const {
+  const std::uint64_t ring = registers_.queue_send_base[number].value(),
+                      record = registers_.queue_record[number].value();
+  if (!ports_.memory.holds(ring, entries * T3_NIC_WORK_ENTRY_ENTRY_BYTES))
+    return fmt::format("queue_send_base[{}] {:#x}: {} entries in memory of GPU {} expected{}", number, ring, entries,
+                       gpu_, number_hint(gpu_, ring));
+  if (!ports_.memory.holds(record, record_bytes))
+    return fmt::format("queue_record[{}] {:#x}: {} bytes in memory of GPU {} expected{}", number, record, record_bytes,
+                       gpu_, number_hint(gpu_, record));
+  return {};
 }
 
 ChunkCheck NicTransfers::check(const Command& command) {

@@ -62,6 +62,7 @@ class NicTransfers {
   };
 
   void begin(std::size_t number);
+  std::string memory_missing(std::size_t number, std::uint64_t entries) const;
   ChunkCheck check(const Command& command);
   void post(std::size_t number);
   void write_entry(std::size_t number, const Job& job, std::uint32_t index);

@@ -5,6 +5,7 @@
 
 #include "memory/memory_controller.h"
 #include "protocol/address_map.h"
+#include "protocol/own_address.h"
 
 namespace t3vp::memory {
 
@@ -35,7 +36,8 @@ void MemoryController::arm() {
                   fmt::format("{} bytes at {:#x}: multiples of {} expected", bytes, base, ValidBits::sector_bytes));
   if (address_map::gpu_of(base) != gpu_ || bytes == 0 || bytes > parameters_.capacity_bytes ||
       local > parameters_.capacity_bytes - bytes)
-    return refuse(Status::bad_address, fmt::format("{} bytes at {:#x}: local HBM expected", bytes, base));
+    return refuse(Status::bad_address,
+                  fmt::format("{} bytes at {:#x}: local HBM expected{}", bytes, base, number_hint(gpu_, base)));
   if (ValidBits::storage_bytes(bytes) > parameters_.valid_bits_bytes)
     return refuse(Status::table_full, fmt::format("{} bytes need {} bytes of valid bits, and there are {}", bytes,
                                                   ValidBits::storage_bytes(bytes), parameters_.valid_bits_bytes));

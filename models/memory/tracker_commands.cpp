@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "memory/tracker.h"
+#include "protocol/own_address.h"
 
 namespace t3vp::memory {
 namespace {
@@ -105,8 +106,8 @@ void Tracker::add_chunk() {
         fmt::format("the spill table at {:#x}: a multiple of {} expected", registers.spill_base.value(), slot_bytes));
   if (needed == 0 && table != 0 && !spill.holds(registers.spill_base.value(), table * slot_bytes))
     return refuse(Status::bad_address, registers.spill_base.value(),
-                  fmt::format("the spill table of {} entries at {:#x} does not end in the memory of GPU {}", table,
-                              registers.spill_base.value(), gpu_));
+                  fmt::format("the spill table of {} entries at {:#x} does not end in the memory of GPU {}{}", table,
+                              registers.spill_base.value(), gpu_, number_hint(gpu_, registers.spill_base.value())));
   chunk.done.resize(chunk.slots());
   chunk.spilled.resize(chunk.slots());
   for (std::uint32_t tile = 0; tile < chunk.slots(); ++tile) {

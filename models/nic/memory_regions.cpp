@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "protocol/own_address.h"
+
 namespace t3vp::nic {
 
 MemoryRegions::MemoryRegions(registers::Nic& registers, NicStatus& status, DataInitiatorBase& memory,
@@ -28,8 +30,8 @@ void MemoryRegions::add() {
     return refuse(Status::invalid_argument,
                   fmt::format("region of {:#x} bytes at {:#x}: 1 byte or more, and no wrap, expected", bytes, base));
   if (!memory_.holds(base, bytes))
-    return refuse(Status::bad_address,
-                  fmt::format("region of {:#x} bytes at {:#x}: memory of one GPU expected", bytes, base));
+    return refuse(Status::bad_address, fmt::format("region of {:#x} bytes at {:#x}: memory of one GPU expected{}",
+                                                   bytes, base, number_hint(registers_.number.value(), base)));
   if (table_.is_full())
     return refuse(Status::table_full, fmt::format("all {} places for regions are in use", table_.places()));
   const auto& rights = registers_.region_access;

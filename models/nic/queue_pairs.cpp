@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "protocol/own_address.h"
+#include "t3/nic_completion.h"
 #include "t3/nic_work_entry.h"
 
 namespace t3vp::nic {
@@ -54,19 +56,25 @@ void QueuePairs::reset() {
 /// Returns the missing settings of the state; empty when none is missing.
 std::string QueuePairs::missing_for(QueuePairState to, std::size_t queue) {
   const std::uint64_t base = registers_.send_base[queue].value(), entries = registers_.send_entries[queue].value(),
-                      record = registers_.doorbell_record[queue].value();
+                      record = registers_.doorbell_record[queue].value(), nic = registers_.number.value();
   if (to == QueuePairState::init) {
     if (!is_power_of_two(entries) || entries > send_entries_most)
       return fmt::format("send_entries {}: a power of two, at most {}, expected", entries, send_entries_most);
     if (base % T3_NIC_WORK_ENTRY_ENTRY_BYTES != 0)
       return fmt::format("send_base {:#x}: a multiple of 64 expected", base);
     if (!memory_.holds(base, entries * T3_NIC_WORK_ENTRY_ENTRY_BYTES))
-      return fmt::format("send queue of {} entries at {:#x}: memory expected", entries, base);
+      return fmt::format("send queue of {} entries at {:#x}: memory expected{}", entries, base, number_hint(nic, base));
     if (record % 4 != 0 || !memory_.holds(record, 4))
-      return fmt::format("doorbell_record {:#x}: 4 aligned bytes of memory expected", record);
+      return fmt::format("doorbell_record {:#x}: 4 aligned bytes of memory expected{}", record,
+                         number_hint(nic, record));
     const auto completion = static_cast<std::uint32_t>(registers_.completion_queue[queue].number());
     if (!completions_.is_there(completion))
       return fmt::format("completion queue {} has no entries: a power of two expected", completion);
+    const std::uint64_t ring = registers_.completion_base[completion].value(),
+                        places = registers_.completion_entries[completion].value();
+    if (!memory_.holds(ring, places * T3_NIC_COMPLETION_ENTRY_BYTES))
+      return fmt::format("completion queue {} of {} entries at {:#x}: memory expected{}", completion, places, ring,
+                         number_hint(nic, ring));
   }
   if (to == QueuePairState::ready_to_receive && registers_.peer[queue].queue_pair() >= pairs_.size())
     return fmt::format("peer.queue_pair {}: at most {} expected", registers_.peer[queue].queue_pair(),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "protocol/own_address.h"
+
 namespace t3vp {
 
 std::string StagedChunk::text() const {
@@ -42,17 +44,25 @@ std::string StagedChunk::misfit(const std::string& who, const Producer& producer
       part.columns * bytes_of(grid.element), base + grid.offset(part), map);
 }
 
+Area StagedChunk::next_tiles(std::uint64_t& wg) const {
+  const std::uint32_t across = grid.tiles_across();
+  Rectangle tiles = grid.tile(static_cast<std::uint32_t>(wg));
+  wg = std::min(std::uint64_t{first} + count, (wg / across + 1) * across);
+  const Rectangle last = grid.tile(static_cast<std::uint32_t>(wg - 1));
+  tiles.columns = last.column + last.columns - tiles.column;
+  return {base + grid.offset(tiles), grid.shape(tiles)};
+}
+
 bool StagedChunk::touches(const Area& access) const {
   if (access.begin >= base + grid.bytes() || access.end() <= base) return false;
-  const std::uint32_t across = grid.tiles_across();
-  for (std::uint64_t wg = first, end = std::uint64_t{first} + count; wg < end;) {
-    const std::uint64_t row_end = std::min(end, (wg / across + 1) * across);
-    const Rectangle last = grid.tile(static_cast<std::uint32_t>(row_end - 1));
-    Rectangle tiles = grid.tile(static_cast<std::uint32_t>(wg));
-    tiles.columns = last.column + last.columns - tiles.column;
-    if (access.overlaps({base + grid.offset(tiles), grid.shape(tiles)})) return true;
-    wg = row_end;
-  }
+  for (std::uint64_t wg = first, end = std::uint64_t{first} + count; wg < end;)
+    if (access.overlaps(next_tiles(wg))) return true;
+  return false;
+}
+
+bool StagedChunk::touches(const StagedChunk& other) const {
+  for (std::uint64_t wg = first, end = std::uint64_t{first} + count; wg < end;)
+    if (other.touches(next_tiles(wg))) return true;
   return false;
 }
 
@@ -77,8 +87,8 @@ ChunkCheck check(const StagedChunk& chunk, std::uint64_t gpu, DataInitiatorBase&
             fmt::format("output {:#x} of {} rows {} bytes apart: more than there can be in a memory", base, grid.rows,
                         grid.row_stride)};
   if (address_map::gpu_of(base) != gpu)
-    return {Status::bad_address,
-            fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected", base, address_map::gpu_of(base), gpu)};
+    return {Status::bad_address, fmt::format("output {:#x} is GPU {}'s: one of GPU {} expected{}", base,
+                                             address_map::gpu_of(base), gpu, number_hint(gpu, base))};
   if (!memory.holds(base, grid.bytes()))
     return {Status::bad_address,
             fmt::format("output {:#x} of {:#x} bytes does not end in the memory of GPU {}", base, grid.bytes(), gpu)};

@@ -36,8 +36,14 @@ struct StagedChunk {
   std::string misfit(const std::string& who, const Producer& producer, ElementType type, const Area& access) const;
   /// Some of the access is in the chunk's tiles.
   bool touches(const Area& access) const;
+  /// Some bytes are in tiles of both.
+  bool touches(const StagedChunk& other) const;
   /// "workgroups 4 to 7 of the output at 0x1000".
   std::string text() const;
+
+ private:
+  /// The chunk's tiles from workgroup `wg` to the end of its row of tiles; `wg` is the next one's then.
+  Area next_tiles(std::uint64_t& wg) const;
 };
 
 template <typename Registers>

@@ -21,7 +21,8 @@ namespace t3vp {
 struct Limits {
   std::optional<double> simulated_ms, wall_s;
   double firmware_s = 30;  ///< host time that firmware may compute between two calls of the HAL
-  /// Reads of one register, always with the same value, while nothing else happens in the node.
+  /// Reads of one register by firmware, or of one place in memory by a wave, always with the same value, while nothing
+  /// else happens in the node.
   std::uint64_t polls = 10'000'000;
   std::uint64_t errors = 100'000;  ///< entries of a GPU's error log
 };

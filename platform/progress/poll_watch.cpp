@@ -5,14 +5,9 @@
 
 namespace t3vp {
 
-namespace {
-
-/// Returns how often a program has read one value, or found the same interrupt lines raised.
 std::uint64_t repetitions(const processor::Processor& processor) {
   return std::max(processor.poll().reads, processor.service().times);
 }
-
-}  // namespace
 
 std::uint64_t progress_without_programs(const Node& node) {
   std::uint64_t sum = 0;

@@ -12,6 +12,9 @@ namespace t3vp {
 /// compute units.
 std::uint64_t progress_without_programs(const Node& node);
 
+/// How often a program has read one value, or found the same interrupt lines raised.
+std::uint64_t repetitions(const processor::Processor& processor);
+
 class PollWatch {
  public:
   PollWatch(const Node& node, std::uint64_t limit);

@@ -20,6 +20,7 @@
 #include "progress/poll_watch.h"
 #include "progress/program_activity.h"
 #include "progress/quiet_polls.h"
+#include "progress/read_watch.h"
 #include "progress/spin_watch.h"
 #include "register_access/names/plugged_names.h"
 #include "report/perfetto_trace.h"
@@ -104,7 +105,8 @@ struct Parts {
   const OperationRun* operations;  ///< null: there are none
   GuestPage& page;
   std::vector<std::string>& given_up;  ///< waits, in words
-  CoreDebugger* debugger;              ///< null: none
+  ReadWatch& reads;
+  CoreDebugger* debugger;  ///< null: none
 };
 
 /// For the line that ends a run at a limit.
@@ -138,10 +140,10 @@ bool errs_without_end(const Node& node, std::uint64_t limit) {
                      [limit](const auto& gpu) { return gpu->error_log.reported() > limit; });
 }
 
-/// Lets simulated time pass until nothing is left to happen, a program polls in vain, errs without end or misses an
-/// argument.
+/// Lets simulated time pass until nothing is left to happen, a program or a kernel polls in vain, a program errs
+/// without end or misses an argument.
 void run_dry(const Node& node, const Parts& parts) {
-  const auto& [configuration, options, arguments, operations, page, given_up, debugger] = parts;
+  const auto& [configuration, options, arguments, operations, page, given_up, reads, debugger] = parts;
   constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
   const auto& limit_ms = configuration.limits.simulated_ms;
   const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
@@ -150,7 +152,7 @@ void run_dry(const Node& node, const Parts& parts) {
   BarrierWatch barriers(node);
   QuietPolls kernels(node);
   SpinWatch spins(node, configuration.limits.firmware_s, page.clock);
-  while (sc_core::sc_pending_activity() && !polls.in_vain() && arguments.refusals().empty() &&
+  while (sc_core::sc_pending_activity() && !polls.in_vain() && !reads.in_vain() && arguments.refusals().empty() &&
          !errs_without_end(node, configuration.limits.errors)) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
     kernels.look();
@@ -301,6 +303,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   std::vector<std::string> refused;  // buffers that programs have published
   Arguments arguments = arguments_of(configuration);
   std::deque<HostServices> services;  // of cores
+  ReadWatch reads(node, configuration.limits.polls);
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     if (options.program == nullptr && software.image() != nullptr)
@@ -312,11 +315,12 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     gpu->processor.on_log([number = gpu->processor.gpu()](const std::string& text) {
       print_error(fmt::format("GPU {} at {:.3f} ns: {}", number, to_ns(now()), text));
     });
-    gpu->compute.on_code([&page, &compute = gpu->compute, number = gpu->processor.gpu(),
+    gpu->compute.on_code([&page, &reads, &compute = gpu->compute, number = gpu->processor.gpu(),
                           before = std::uint64_t{0}](const compute::KernelCode* code) mutable {
       static_assert(GuestPage::nowhere == compute::KernelCode::none);
       const std::uint64_t ended = compute.finished_workgroups();
       if (code != nullptr) page.enter_kernel(code->kernel, code->workgroup, code->wave);
+      if (code != nullptr) reads.note(number, *code);
       page.pass(number, ended != before);
       before = ended;
     });
@@ -334,7 +338,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   RunResult result;
   std::vector<std::string> given_up;
   const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, page.clock);
-  const Parts parts{configuration, options, arguments, operations.get(), page, given_up, debugger.get()};
+  const Parts parts{configuration, options, arguments, operations.get(), page, given_up, reads, debugger.get()};
   tell(node, parts);
   simulate_for(0, page);  // before it nothing is pending
   run_dry(node, parts);
@@ -346,6 +350,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (errs_without_end(node, configuration.limits.errors))
     result.diagnosis.push_back(
         fmt::format("limits.errors: a GPU's error log has got more than {} entries", configuration.limits.errors));
+  if (reads.in_vain()) result.diagnosis.push_back(reads.text());
   if (!all_finished(node)) {
     const double share = done(configuration, node);
     result.stopped = StoppedAt{to_ns(now()), share < 0 ? std::nullopt : std::make_optional(share)};

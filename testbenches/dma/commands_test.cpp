@@ -151,6 +151,46 @@ TEST_CASE("a further destination is of a command that sends, new, at another GPU
   refused(second, Status::busy);
 }
 
+TEST_CASE("a further destination has no bytes in common with another one of the command") {
+  constexpr std::uint64_t second = address_map::on_gpu(0, 0x40000);
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();  // rows of 180 bytes, 192 apart; 3 tiles of 32 x 32 in each 32 rows
+  REQUIRE(bench.map(Sent::store, grid, 0, 1) == Status::ok);
+  REQUIRE(bench.add_destination(second) == Status::ok);
+  for (const std::uint64_t offset : {32u, 192u, 31 * 192u, 31 * 192 + 32u}) {
+    CHECK(bench.add_destination(second + offset) == Status::overlap);
+    CHECK_THAT(bench.registers.reported.back().text,
+               Catch::Contains("overlap the same at 0x40000, where they are sent already: no common bytes expected"));
+    CHECK(bench.registers.take_report() == Status::overlap);
+    CHECK(bench.add_destination(second - offset) == Status::overlap);
+    CHECK(bench.registers.take_report() == Status::overlap);
+  }
+  CHECK(bench.add_destination(second + 64) == Status::ok);        // beside the tile, in the same rows
+  CHECK(bench.add_destination(second + 32 * 192) == Status::ok);  // below it
+}
+
+TEST_CASE("a further destination has the layout of its map") {
+  constexpr std::uint64_t second = address_map::on_gpu(0, 0x40000);
+  DmaBench bench;
+  const TileGrid grid = DmaBench::ragged_grid();
+  REQUIRE(bench.map(Sent::store, grid, 0, 4) == Status::ok);
+  const auto refused = [&](void (*change)(TileGrid & other), const std::string& text) {
+    TileGrid other = grid;
+    change(other);
+    bench.stage(other, 0, 4);
+    CHECK(bench.add_destination(second) == Status::invalid_argument);
+    CHECK_THAT(bench.registers.reported.back().text,
+               Catch::Contains("a further destination for workgroups 0 to 3 of") && Catch::Contains("with " + text));
+    CHECK(bench.registers.take_report() == Status::invalid_argument);
+  };
+  refused([](TileGrid& g) { g.wavefronts = 2; }, "2 wavefronts per workgroup: the map's 4 expected");
+  refused([](TileGrid& g) { g.tile_rows = 64; }, "tiles of 64 x 32: the map's 32 x 32 expected");
+  refused([](TileGrid& g) { g.rows = 99; }, "an output of 99 x 90 fp16, 192 bytes from row to row: the map's 100 x 90");
+  refused([](TileGrid& g) { g.row_stride = 224; }, "an output of 100 x 90 fp16, 224 bytes from row to row");
+  bench.stage(grid, 0, 4);
+  CHECK(bench.add_destination(second) == Status::ok);
+}
+
 TEST_CASE("a full table of commands refuses the next, and can be emptied") {
   DmaParameters parameters;
   parameters.commands = 2;

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+t3_program guest_further_destinations;
 t3_program guest_overlapping_maps;
 t3_program guest_unaligned_maps;
 t3_program guest_missing_peers;

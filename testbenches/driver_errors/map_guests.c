@@ -32,6 +32,24 @@ static void overlapping(struct stage* s) {
   tell(s, "dma_map of the right half", by_dma(s, &right, chunk(0, 8), s->peer_out));
 }
 
+static enum t3_status also(struct stage* s, const struct t3_output* out, uint64_t peer) {
+  return t3_dma_map_also(&s->gpu, out, chunk(0, 8), peer);
+}
+
+static void further_destinations(struct stage* s) {
+  const uint64_t bytes = s->out.matrix.row_stride * s->out.matrix.rows;
+  struct t3_output other = s->out;
+  other.tiling.wavefronts = s->out.tiling.wavefronts == 1 ? 2 : 1;
+  tell(s, "dma_map", by_dma(s, &s->out, chunk(0, 8), s->peer_out));
+  tell(s, "also where it goes already", also(s, &s->out, s->peer_out));
+  tell(s, "also 32 bytes further", also(s, &s->out, s->peer_out + 32));
+  const struct t3_call_error error = t3_last_error(&s->gpu);
+  t3_hal_of(&s->gpu)->log(t3_hal_of(&s->gpu)->platform, error.argument);
+  tell(s, "also with other wavefronts", also(s, &other, s->peer_out + bytes));
+  tell(s, "also behind it", also(s, &s->out, s->peer_out + bytes));
+  tell(s, "unmap", t3_remote_unmap_all(&s->gpu));
+}
+
 static void unaligned(struct stage* s) {
   struct t3_output shifted = s->out;
   shifted.matrix.address += 8;
@@ -123,6 +141,10 @@ static void billions(struct stage* s) {
 
 enum t3_status guest_of_billions(const struct t3_hal* hal, const struct t3_run* run) {
   return misuse_then_work(hal, run, billions);
+}
+
+enum t3_status guest_further_destinations(const struct t3_hal* hal, const struct t3_run* run) {
+  return misuse_then_work(hal, run, further_destinations);
 }
 
 enum t3_status guest_overlapping_maps(const struct t3_hal* hal, const struct t3_run* run) {

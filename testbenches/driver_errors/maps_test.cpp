@@ -29,6 +29,29 @@ TEST_CASE("chunks that overlap mapped ones are refused") {
   pair.require_right_result();
 }
 
+TEST_CASE("a further destination that overlaps one of the map, or has another layout, is refused") {
+  GpuPair pair(guest_further_destinations);
+  pair.run();
+  Lines expected = lines({{"dma_map", T3_OK},
+                          {"also where it goes already", T3_OVERLAP},
+                          {"also 32 bytes further", T3_OVERLAP},
+                          {"also with other wavefronts", T3_INVALID_ARGUMENT},
+                          {"also behind it", T3_OK},
+                          {"unmap", T3_OK},
+                          {"logged by dma", T3_OVERLAP},
+                          {"logged by dma", T3_OVERLAP},
+                          {"logged by dma", T3_INVALID_ARGUMENT}});
+  expected.insert(expected.begin() + 3, "peer_output");  // the parameter, by t3_last_error
+  REQUIRE(pair.told() == expected);
+  const Lines logged = pair.logged(0);
+  CHECK_THAT(logged[0], Catch::Contains("are sent to 0x100000000800 already"));
+  CHECK_THAT(logged[1], Catch::Contains(" at 0x100000000820 overlap the same at 0x100000000800, where they are sent "
+                                        "already: no common bytes expected"));
+  CHECK_THAT(logged[2], Catch::Contains("a further destination for workgroups 0 to 7 of the output at 0x800 with ") &&
+                            Catch::Contains(" wavefronts per workgroup: the map's "));
+  pair.require_right_result();
+}
+
 TEST_CASE("ranges that are not aligned are refused") {
   GpuPair pair(guest_unaligned_maps);
   pair.run();

@@ -87,18 +87,6 @@ TEST_CASE("a key that is withdrawn while kernels use it ends them with its syndr
   CHECK(tells(result, " of queue pair 0 to GPU 1 has ended with syndrome 19 at 0x1000"));
 }
 
-void require_mistake(void (*wave)(t3_wave*, const Arguments&, t3_shmem_ctx*), const std::string& text) {
-  static void (*mistake)(t3_wave*, const Arguments&, t3_shmem_ctx*);
-  mistake = wave;
-  const RunResult result = run({[](t3_wave* w, const Arguments& told, t3_shmem_ctx* shmem) {
-    if (told.gpu == 0) mistake(w, told, shmem);
-  }});
-  CAPTURE(result.diagnosis);
-  CHECK(ended[0] == T3_ABORTED);
-  CHECK(ended[1] == T3_OK);
-  CHECK(tells(result, text));
-}
-
 TEST_CASE("a put to the own GPU ends the kernel") {
   require_mistake(
       [](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) { t3_shmem_putmem_nbi(w, s, t.target, t.source, 8, 0); },

@@ -130,6 +130,21 @@ void require_ended(const RunResult& result, std::uint32_t gpus) {
   for (std::uint32_t g = 0; g < gpus; ++g) REQUIRE(ended[g] == T3_OK);
 }
 
+void require_mistake(void (*wave)(t3_wave*, const Arguments&, t3_shmem_ctx*), const std::string& text,
+                     bool collectives) {
+  static void (*mistake)(t3_wave*, const Arguments&, t3_shmem_ctx*);
+  mistake = wave;
+  Case what{[](t3_wave* w, const Arguments& told, t3_shmem_ctx* shmem) {
+    if (told.gpu == 0) mistake(w, told, shmem);
+  }};
+  what.collectives = collectives;
+  const RunResult result = run(what);
+  CAPTURE(result.diagnosis);
+  CHECK(ended[0] == T3_ABORTED);
+  CHECK(ended[1] == T3_OK);
+  CHECK(tells(result, text));
+}
+
 bool tells(const RunResult& result, const std::string& text) {
   return std::any_of(result.diagnosis.begin(), result.diagnosis.end(),
                      [&](const std::string& line) { return line.find(text) != std::string::npos; });

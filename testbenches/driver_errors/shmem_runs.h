@@ -59,6 +59,10 @@ RunResult run(const Case& what, const std::vector<std::string>& settings = {});
 void require_ended(const RunResult& result, std::uint32_t gpus = 2);
 bool tells(const RunResult& result, const std::string& text);
 
+/// A wave of GPU 0 alone makes a mistake, which ends its kernel with this text. The heap may have `collectives`.
+void require_mistake(void (*wave)(t3_wave*, const Arguments&, t3_shmem_ctx*), const std::string& text,
+                     bool collectives = false);
+
 inline std::uint32_t other(const Arguments& told) { return 1 - told.gpu; }
 bool await_flag(t3_wave* wave, std::uint64_t address, std::uint64_t value);
 std::uint64_t flag_of(std::uint32_t gpu, std::uint64_t number);

@@ -71,6 +71,8 @@ class Refusals(unittest.TestCase):
                 ("register lane: reset", lambda d, c, l: l.update(reset=1 << 64)),
                 ("register lane: offset \"here\"", lambda d, c, l: l.update(offset="here")),
                 ("register lane: unknown \"ofset\"", lambda d, c, l: l.update(ofset=0)),
+                ("register lane: \"own_address\" must be true or false", lambda d, c, l: l.update(own_address=1)),
+                ("an own_address is written to 64 bits", lambda d, c, l: l.update(own_address=True, access="RO")),
                 ("register lane: \"text\" is missing", lambda d, c, l: l.pop("text")),
                 ("register lane: lock \"idle\"", lambda d, c, l: l.update(lock="idle")),
                 ("register lane: is RO, so there is nothing to lock",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "t3/exports.h"
+#include "t3/t3.h"
 
 static enum t3_status spins(const struct t3_hal* hal, const struct t3_run* run) {
   (void)hal, (void)run;
@@ -266,6 +267,34 @@ static enum t3_status reads_behind_memory(const struct t3_hal* hal, const struct
   return *pointer(UINT64_C(0xfffffe00c0000010)) == 0 ? T3_OK : T3_BUSY;
 }
 
+/* A call of the driver fails. The program does not look at it, reads it or returns it. */
+static enum t3_status errs(const struct t3_hal* hal, bool reads, bool returns) {
+  struct t3_context gpu = {0};
+  T3_TRY(t3_init(&gpu, hal));
+  const enum t3_status refused = hal->gpu == 0 ? t3_free(&gpu, 12) : T3_OK;
+  if (reads && hal->gpu == 0) {
+    const struct t3_call_error error = t3_last_error(&gpu);
+    printf("%s of %s\n", error.argument, error.call);
+  }
+  T3_TRY(t3_close(&gpu));
+  return returns ? refused : T3_OK;
+}
+
+static enum t3_status overlooks_an_error(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  return errs(hal, false, false);
+}
+
+static enum t3_status reads_an_error(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  return errs(hal, true, false);
+}
+
+static enum t3_status returns_an_error(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  return errs(hal, false, true);
+}
+
 static const struct t3_named_program programs[] = {{"spins", spins},
                                                    {"prints_slowly", prints_slowly},
                                                    {"timer_interrupts", timer_interrupts},
@@ -298,6 +327,9 @@ static const struct t3_named_program programs[] = {{"spins", spins},
                                                    {"allocates", allocates},
                                                    {"waits", waits},
                                                    {"disagrees", disagrees},
+                                                   {"overlooks_an_error", overlooks_an_error},
+                                                   {"reads_an_error", reads_an_error},
+                                                   {"returns_an_error", returns_an_error},
                                                    {NULL, NULL}};
 
 const struct t3_export_table t3_exports = {

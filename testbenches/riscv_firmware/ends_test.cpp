@@ -249,6 +249,26 @@ TEST_CASE("what main returns is the program's status, and what exit is given is 
   CHECK_THAT(own.run().err, Catch::Contains("counted 42"));
 }
 
+TEST_CASE("a call of a core's program that failed and was not read fails the run with call, parameter and time") {
+  if (!has_image()) return;
+  const std::string refused = "at [0-9]+\\.[0-9]{3} ns: t3_free: address: where a piece of t3_malloc begins expected";
+  require_diagnosis(guest("overlooks_an_error", {{"gpus", 2}}),
+                    "GPU 0 firmware has not read an error: invalid_argument " + refused);
+  require_diagnosis(guest("returns_an_error", {{"gpus", 2}}),
+                    "GPU 0 firmware ended with invalid_argument: .*; " + refused);
+  const Outcome allowed = guest("overlooks_an_error", {{"gpus", 2}, {"allow_errors", true}}).run();
+  INFO(allowed.err << allowed.out);
+  CHECK(allowed.exit_code == 0);
+}
+
+TEST_CASE("a call of a core's program that failed and was read fails no run") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("reads_an_error", {{"gpus", 2}}).run();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.err, Catch::Contains("address of t3_free"));
+}
+
 TEST_CASE("waits of a core end by its clock and one for nothing is stuck") {
   if (!has_image()) return;
   const CoreRun run = guest("waits", {{"gpus", 2}});

@@ -254,8 +254,9 @@ enum t3_status t3_remote_map(struct t3_context* context, const struct t3_output*
 enum t3_status t3_dma_map(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                           uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options);
 /* A chunk that t3_dma_map sends goes to this peer as well, by the same operation; each tile is read once. It takes as
- * much room in the DMA engine as a chunk. T3_INVALID_ARGUMENT when the chunk is not mapped, or notified only, T3_BUSY
- * when a tile has been sent, T3_OVERLAP when it goes there already. */
+ * much room in the DMA engine as a chunk. T3_INVALID_ARGUMENT when the chunk is not mapped, or notified only, or the
+ * output has another layout than the map's: wavefronts, tiles, size. T3_BUSY when a tile has been sent. T3_OVERLAP when
+ * it goes there already, or has bytes in common with another destination of the chunk. */
 enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                uint64_t peer_output);
 /* Room for the Tracker's counts of so many workgroups, tiled as the output, that t3_dma_map has mapped at a time. By

@@ -69,6 +69,7 @@ class Register:
     is_array: bool
     sync: bool
     lock: bool
+    own_address: bool  # an address of the GPU's own memory, with the GPU's number
     fields: list
 
     @property
@@ -210,13 +211,14 @@ def read_block(file, enumerations):
 def read_register(reader, item, enumerations):
     reader.place = f"register {item.get('name', '?')}" if isinstance(item, dict) else "registers"
     reader.keys(item, ("name", "offset", "width", "access", "text"),
-                ("reset", "count", "stride", "sync", "lock", "fields"))
+                ("reset", "count", "stride", "sync", "lock", "own_address", "fields"))
     register = Register(
         name=reader.name(item["name"], "register"), offset=reader.number(item["offset"], "offset"),
         width=item["width"], access=reader.access(item["access"]), text=reader.text(item),
         reset=reader.number(item.get("reset", 0), "reset"), count=reader.number(item.get("count", 1), "count"),
         stride=reader.number(item.get("stride", 0), "stride"), is_array="count" in item,
-        sync=reader.flag(item.get("sync", False), "sync"), lock="lock" in item, fields=[])
+        sync=reader.flag(item.get("sync", False), "sync"), lock="lock" in item,
+        own_address=reader.flag(item.get("own_address", False), "own_address"), fields=[])
     check_register(reader, register, item)
     for entry in item.get("fields", []):
         register.fields.append(read_field(reader, entry, register, enumerations))
@@ -234,6 +236,8 @@ def check_register(reader, register, item):
         reader.fail(f"lock {json.dumps(item['lock'])} must be \"busy\"")
     if register.lock and register.access in ("RO", "RC"):
         reader.fail(f"is {register.access}, so there is nothing to lock")
+    if register.own_address and (register.width != 64 or register.access != "RW" or item.get("fields")):
+        reader.fail("an own_address is written to 64 bits without fields that are RW")
     if ("count" in item) != ("stride" in item):
         reader.fail("\"count\" and \"stride\" go together")
     if register.count < 1:

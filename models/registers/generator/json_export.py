@@ -21,6 +21,8 @@ def register_of(register, base):
         item["sync"] = True
     if register.lock:
         item["lock"] = "busy"
+    if register.own_address:
+        item["own_address"] = True
     if register.fields:
         item["fields"] = [field_of(field) for field in register.fields]
     return {**item, "text": register.text}

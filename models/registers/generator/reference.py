@@ -16,7 +16,9 @@ A read of the low half reads the register and holds the high half for the read o
 kind: an access to other registers may come in between, halves of another one may not. A high half without its low half
 is a wrong access. Peers' accesses are whole. RW read and write, RO read only, WO write only, W1C writing 1 clears, W1S writing 1 sets, RC reading clears.
 Reserved bits read as 0 and must be written as 0. A *synchronizing* register waits until the initiator's local time has
-come before it acts. A *locked* register cannot be written while its block is busy. A wrong access changes nothing, is
+come before it acts. A *locked* register cannot be written while its block is busy.
+An *own address* register takes an address of its GPU's memory with the GPU's number in bits 63..44. An address without it is
+GPU 0's: other GPUs refuse it, at the latest with the command that uses it, and the error log says the address that was expected. A wrong access changes nothing, is
 answered with an error and is logged in the `error_log` block.
 """
 
@@ -40,7 +42,8 @@ def register_row(register):
     if register.is_array:
         offset += f" + {register.stride} i"
         name += f"[{register.count}]"
-    remarks = (" *Synchronizing.*" if register.sync else "") + (" *Locked.*" if register.lock else "")
+    remarks = "".join(remark for is_so, remark in ((register.own_address, " *Own address.*"), (register.sync, " *Synchronizing.*"),
+                                                  (register.lock, " *Locked.*")) if is_so)
     reset = f"`{register.reset:#x}`" if register.reset else "0"
     return f"| {offset} | **{name}** | {register.width} | {register.access} | {reset} | {register.text}{remarks} |"
 
