@@ -34,7 +34,8 @@ class Descriptions:
         models = pathlib.Path(source, "models")
         self.device = json.loads((models / "gpu.json").read_text())
         base, size = (number(self.device[key]) for key in ("registers_base", "block_bytes"))
-        self.bases = {block["name"]: base + size * block["window"] for block in self.device["blocks"]}
+        self.bases = {block["name"]: base + size * block["window"] for block in self.device["blocks"]
+                      if "spare" not in block}
         self.lines = {line["name"]: (line["number"], block["name"]) for block in self.device["blocks"]
                       for line in block.get("lines", [])}
         self.enumerations = {}

@@ -199,7 +199,7 @@ class Svd(Xml):
     def test_interrupts_are_the_lines(self):
         lines = {line.findtext("name"): (int(line.findtext("value")), peripheral.findtext("name"))
                  for peripheral in self.root.iter("peripheral") for line in peripheral.iter("interrupt")}
-        self.assertEqual(lines, DESCRIBED.lines)
+        self.assertEqual(lines, {name: line for name, line in DESCRIBED.lines.items() if line[1] in DESCRIBED.bases})
 
 
 class Ipxact(Xml):

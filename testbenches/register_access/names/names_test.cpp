@@ -18,7 +18,8 @@ std::map<std::string, std::uint64_t> bases() {
   const auto number = [&](const char* key) { return std::stoull(device[key].get<std::string>(), nullptr, 0); };
   std::map<std::string, std::uint64_t> bases;
   for (const nlohmann::json& block : device["blocks"])
-    bases[block["name"]] = number("registers_base") + block["window"].get<std::uint64_t>() * number("block_bytes");
+    if (!block.contains("spare"))
+      bases[block["name"]] = number("registers_base") + block["window"].get<std::uint64_t>() * number("block_bytes");
   return bases;
 }
 
@@ -41,6 +42,18 @@ std::string value_error(const std::string& name, const std::string& value) {
 }
 
 }  // namespace
+
+TEST_CASE("a block that is added has names in its window, and spare windows before it have none") {
+  BlockDescription mine = *register_blocks().front();
+  mine.name = "mine";
+  const std::string first = mine.registers[0].name;
+  REQUIRE_THROWS_AS(find_register("gpu0.mine." + first), NameError);
+  add_register_block(15, mine);
+  const std::uint64_t address = 0xF00000F0000 + mine.registers[0].offset;
+  CHECK(find_register("gpu0.mine." + first).address == address);
+  CHECK(name_of_address(address) == "gpu0.mine." + first);
+  CHECK(name_of_address(0xF00000E0000) == "gpu0.plugin_1+0x0");
+}
 
 TEST_CASE("every element and field has a name that leads to where the description puts it and back") {
   const auto bases = names_test::bases();
