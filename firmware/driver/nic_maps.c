@@ -1,7 +1,7 @@
 /* Queue pairs that the DMA engine posts to. */
 #include "t3/nic_maps.h"
 
-#include "queue_pairs.h"
+#include "queue_pair_checks.h"
 #include "registers.h"
 #include "wait.h"
 

@@ -3,7 +3,7 @@
 
 #include "bools.h"
 #include "context_state.h"
-#include "queue_pairs.h"
+#include "queue_pair_checks.h"
 #include "registers.h"
 #include "t3/little_endian.h"
 #include "t3/nic.h"

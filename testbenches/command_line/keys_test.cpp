@@ -77,7 +77,7 @@ TEST_CASE("keys prints the keys of a run file, from the top and below") {
         "quantum_ns  ns  1 to 1000000  1000  Quantum of the firmware's loosely timed accesses.\n");
   CHECK(run_program({"keys", "limits.polls"}).out ==
         "limits.polls  -  100 to 1000000000000  10000000  Reads of one register that may give the same value while "
-        "nothing else happens in the node.\n");
+        "nothing else happens in the node. Of one place in memory by a wave (t3_read), too.\n");
   CHECK(run_program({"keys", "flip_bit.bit"}).out ==
         "inject.flip_bit.bit  -  0 to 31  required  Number of the bit. 0 is the least significant.\n");
   CHECK(run_program({"keys", "data"}).out ==

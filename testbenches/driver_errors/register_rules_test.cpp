@@ -115,7 +115,7 @@ TEST_CASE("values that a block refuses are told with register and rule") {
       {"base", base, 8, 0x1000, Status::bad_address,
        "0x1000, a ring in the memory of GPU 1, 0x100000000000 to 0x10003fffffff, expected, found 16 packets of 128 "
        "bytes "
-       "from 0x1000 on"},
+       "from 0x1000 on; with the GPU's number, 0x100000001000 expected"},
       {"base", base, 8, on_gpu(2, 0x1000), Status::bad_address,
        "0x200000001000, a ring in the memory of GPU 1, 0x100000000000 to 0x10003fffffff, expected, found 16 packets of "
        "128 bytes from 0x200000001000 on"},

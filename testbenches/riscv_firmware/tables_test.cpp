@@ -24,9 +24,9 @@ void require_refused(const std::string& program, const std::string& line) {
 TEST_CASE("an executable's table is checked before it runs") {
   if (!has_image()) return;
   require_refused(executable("odd_version") + ":a",
-                  "its table is of version 7, expected version 3: build it with this platform's headers");
+                  "its table is of version 7, expected version 4: build it with this platform's headers");
   require_refused(executable("odd_layout") + ":a",
-                  "its table is of version 3 with other structures, expected this platform's structures: build it");
+                  "its table is of version 4 with other structures, expected this platform's structures: build it");
   require_refused(executable("odd_twice") + ":b", "it has two programs b, expected programs with a name of their own");
   require_refused(executable("odd_name") + ":b", "its program number 1 has the name \"a b \", expected ");
   require_refused(executable("odd_null") + ":b",

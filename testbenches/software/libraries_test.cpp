@@ -117,7 +117,7 @@ TEST_CASE("what is no library of programs is one line") {
   require_refused_program(config("systems/small-4.json").string(), "", "a native library with a table t3_exports");
   require_refused_program(library("tableless"), "it has no such table", "a native library with a table t3_exports");
   require_refused_program(library("unresolved"), "undefined symbol: nobody_has_this", "a native library");
-  require_refused_program(library("other_version"), "its table is of version 2", "version 3: build it with");
+  require_refused_program(library("other_version"), "its table is of version 3", "version 4: build it with");
   require_refused_program(library("other_layout"), "with other structures", "this platform's structures: build it");
   require_refused_program(library("nameless"), "its table has no name", "a table with a name");
   require_refused_program(library("wild_name"), "the name of its table is at 0x8, where no text",

@@ -1,6 +1,6 @@
 /* Checks of queue pairs, for the calls that take one. The lock is held. */
-#ifndef T3_DRIVER_QUEUE_PAIRS_H
-#define T3_DRIVER_QUEUE_PAIRS_H
+#ifndef T3_DRIVER_QUEUE_PAIR_CHECKS_H
+#define T3_DRIVER_QUEUE_PAIR_CHECKS_H
 
 #include "registers.h"
 #include "t3/nic.h"
