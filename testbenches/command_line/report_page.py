@@ -28,7 +28,7 @@ JOINED = ["--set", "system.links.topology=fully-connected"]
 
 # Keys of the run file, and options.
 RUNS = [
-    ({"method": "t3-mca", "workload": GEMM}, []),
+    ({"method": "t3-mca", "workload": GEMM, "check": "all"}, []),
     ({"method": "sequential", "workload": GEMM, "data": "functional", "program": "sequential"}, []),
     ({"method": "ideal-overlap", "workload": GEMM}, []),
     ({"method": "t3", "workload": GEMM}, ["--replicates", "2"]),
