@@ -114,11 +114,12 @@ static void hide(void) {
     for (;;) zero = 0;
   }
   if (is("program: damage the heap")) {
-    enum { BYTES = 3000 };
-    volatile char* const first = malloc(BYTES);
-    char* const behind = malloc(BYTES);
-    for (int i = BYTES; i < BYTES + 64; ++i) first[i] = 0x55;
-    free(behind);
+    enum { BYTES = 3000, SIZE_BYTES = 8 }; /* the C library keeps a piece's size before it, flags in the low bits */
+    void* const piece = malloc(BYTES);
+    volatile unsigned char* const begin = piece;
+    for (int i = 1; i < SIZE_BYTES; ++i) begin[-i] = 0xFF;
+    begin[-SIZE_BYTES] = 0xF1;
+    free(piece);
   }
 }
 

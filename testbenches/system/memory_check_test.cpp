@@ -171,10 +171,11 @@ TEST_CASE("check takes one name or a list, and a name that it does not know is r
   CHECK_FALSE(checks("check=memory").protocol);
   CHECK(checks(R"(check=["memory", "protocol"])").protocol);
   CHECK_FALSE(checks("check=[]").memory);
-  REQUIRE_THROWS_WITH(configuration_of({"check=races!"}),
-                      Catch::EndsWith("/check: found \"races!\" (--set), expected one of none, all, protocol, memory"));
+  REQUIRE_THROWS_WITH(
+      configuration_of({"check=races!"}),
+      Catch::EndsWith("/check: found \"races!\" (--set), expected one of none, all, protocol, memory, races"));
   REQUIRE_THROWS_WITH(configuration_of({R"(check=["memory", "all"])"}),
-                      Catch::EndsWith("/check/1: found \"all\" (--set), expected one of protocol, memory"));
+                      Catch::EndsWith("/check/1: found \"all\" (--set), expected one of protocol, memory, races"));
 }
 
 }  // namespace t3vp::test::memory_check_test
