@@ -51,7 +51,7 @@ enum t3_status t3_read_queue_state(struct t3_context* context, const struct t3_n
 /* The NIC answers with a code of its own where its registers could be accessed. */
 static enum t3_status name_region(struct t3_context* context, enum t3_status access, enum t3_status refused) {
   if (access != T3_OK) return t3_nic_access(context, access);
-  if (refused == T3_INVALID_ARGUMENT) return t3_at_fault(context, "bytes", "1 or more, below 2^64 in all");
+  if (refused == T3_INVALID_ARGUMENT) return t3_at_fault(context, "bytes", "1 or more");
   return refused != T3_BAD_ADDRESS ? refused
                                    : t3_at_fault_as(context, refused, "address", "bytes within this GPU's memory");
 }
