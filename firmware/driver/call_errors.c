@@ -26,6 +26,7 @@ static void tell(const struct t3_hal* hal, const char* call, struct t3_fault fau
 
 void t3_note_failure(struct t3_context* context, const char* call, enum t3_status status, struct t3_fault fault) {
   struct t3_state* state = state_of(context);
+  if (state->call != NULL) call = state->call;
   state->last_error = (struct t3_call_error){.code = status,
                                              .call = call,
                                              .argument = fault.argument != NULL ? fault.argument : "",

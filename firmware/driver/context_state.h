@@ -14,6 +14,8 @@
 /* Kernel packets in the ring in memory, a power of two. */
 #define T3_QUEUE_ENTRIES 16
 #define T3_RING_BYTES (T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES)
+/* The heap begins behind the first page: on GPU 0 a core cannot reach that page by a pointer. */
+#define T3_HEAP_OFFSET UINT64_C(4096)
 
 /* The 512 signal counters: T3_SIGNAL_BARRIER, and one per workgroup of the ring kernels. All ring kernels share them,
  * since what a workgroup receives comes from one sender, kernel after kernel. */
@@ -112,6 +114,7 @@ struct __attribute__((may_alias)) t3_state {
   enum t3_status fill_code;
   bool in_barrier, in_fill;
   uint32_t spill_entries;
+  const char* call;                /* that calls others of the driver and is named for them; NULL: none */
   struct t3_fault fault;           /* of the call that is about to return */
   struct t3_call_error last_error; /* of the latest call that has failed; no call: none has, or it has been read */
   bool error_is_open;              /* the platform has been notified of one that has not been read */

@@ -29,6 +29,9 @@ static enum t3_status set_arbitration(struct t3_context* context, enum t3_arbitr
   t3_put32(&controller, T3_MEMORY_CONTROLLER_ARBITRATION_OFFSET,
            (uint32_t)policy << T3_MEMORY_CONTROLLER_ARBITRATION_POLICY_SHIFT |
                limit << T3_MEMORY_CONTROLLER_ARBITRATION_LIMIT_SHIFT);
+  if (controller.status == T3_BAD_VALUE)
+    return t3_at_fault_as(context, T3_BAD_VALUE, "policy", "one that this run has");
+  if (controller.status == T3_INVALID_ARGUMENT) return t3_at_fault(context, "limit", "one that the policy has");
   return controller.status;
 }
 

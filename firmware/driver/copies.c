@@ -76,12 +76,16 @@ enum t3_status t3_fill_async(struct t3_context* context, uint32_t queue, uint64_
   return T3_LOCKED(context, fill(context, queue, to, word, bytes));
 }
 
+/* The status of the kernel that has just been submitted to the queue, when it has ended. */
+static enum t3_status finished(struct t3_context* context, uint32_t queue, enum t3_status submitted) {
+  return submitted != T3_OK ? submitted
+                            : t3_wait_for_kernel(context, queue, state_of(context)->queues[queue].submitted);
+}
+
 enum t3_status t3_copy(struct t3_context* context, uint32_t queue, uint64_t to, uint64_t from, uint64_t bytes) {
-  T3_TRY(t3_copy_async(context, queue, to, from, bytes));
-  return t3_wait_launch(context, queue, t3_last_launch(context, queue));
+  return T3_LOCKED(context, finished(context, queue, copy(context, queue, to, from, bytes)));
 }
 
 enum t3_status t3_fill(struct t3_context* context, uint32_t queue, uint64_t to, uint32_t word, uint64_t bytes) {
-  T3_TRY(t3_fill_async(context, queue, to, word, bytes));
-  return t3_wait_launch(context, queue, t3_last_launch(context, queue));
+  return T3_LOCKED(context, finished(context, queue, fill(context, queue, to, word, bytes)));
 }

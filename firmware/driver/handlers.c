@@ -70,8 +70,10 @@ static void call(struct t3_context* context, struct t3_interrupt interrupt) {
   const struct t3_hal* hal = state->hal;
   const struct t3_vector vector = state->vectors[interrupt.line];
   const uint32_t before = state->running_priority, queue = state->queue;
+  const char* const interrupted = state->call;
   state->running_priority = vector.priority;
   state->queue = interrupt.queue;
+  state->call = NULL;
   (void)t3_enable_only(context, t3_handled_lines(context));
   hal->unlock(hal->platform);
   const uint64_t begin = hal->time_ns(hal->platform);
@@ -79,6 +81,7 @@ static void call(struct t3_context* context, struct t3_interrupt interrupt) {
   hal->lock(hal->platform);
   state->running_priority = before;
   state->queue = queue;
+  state->call = interrupted;
   if (hal->time_ns(hal->platform) != begin) (void)t3_is_stale(context);
 }
 

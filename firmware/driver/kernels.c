@@ -83,9 +83,8 @@ uint64_t t3_last_kernel(const struct t3_context* context) {
 
 static const char a_kernel[] = "one of the queue's kernels since t3_init, of the latest 256";
 
-static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
-  struct t3_state* state = state_of(context);
-  const uint32_t queue = state->queue;
+enum t3_status t3_wait_for_kernel(struct t3_context* context, uint32_t queue, uint64_t number) {
+  const struct t3_state* state = const_state_of(context);
   if (number <= state->queues[queue].first_kernel || number > state->queues[queue].submitted)
     return t3_at_fault(context, "number", a_kernel);
   T3_TRY(t3_wait_completed(context, queue, number));
@@ -95,7 +94,7 @@ static enum t3_status wait_kernel(struct t3_context* context, uint64_t number) {
 }
 
 enum t3_status t3_wait_kernel(struct t3_context* context, uint64_t number) {
-  return T3_LOCKED(context, wait_kernel(context, number));
+  return T3_LOCKED(context, t3_wait_for_kernel(context, state_of(context)->queue, number));
 }
 
 static enum t3_status abort_kernels(struct t3_context* context) {

@@ -2,14 +2,20 @@
 
 #include "context_state.h"
 
-/* The status of a call while the queue is in use. A handler that comes in between has a queue of its own. */
-#define ON_QUEUE(context, number, call)                         \
-  do {                                                          \
-    const uint32_t before = t3_queue_in_use(context);           \
-    T3_TRY(t3_use_queue(context, number));                      \
-    const enum t3_status status = (call);                       \
-    if (t3_is_open(context)) state_of(context)->queue = before; \
-    return status;                                              \
+/* The status of a call while the queue is in use. Its failures take this call's name. A handler that comes in between
+ * has a queue and calls of its own. */
+#define ON_QUEUE(context, number, inner)                   \
+  do {                                                     \
+    if (!t3_is_open(context)) return T3_INVALID_ARGUMENT;  \
+    const uint32_t before = state_of(context)->queue;      \
+    state_of(context)->call = __func__;                    \
+    enum t3_status status = t3_use_queue(context, number); \
+    if (status == T3_OK) status = (inner);                 \
+    if (t3_is_open(context)) {                             \
+      state_of(context)->queue = before;                   \
+      state_of(context)->call = NULL;                      \
+    }                                                      \
+    return status;                                         \
   } while (0)
 
 uint32_t t3_queue_in_use(const struct t3_context* context) {

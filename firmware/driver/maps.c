@@ -13,6 +13,7 @@
 #include "wait.h"
 
 #define SPILL_ENTRY_BYTES 32u
+#define PLACE_ALIGNMENT 32u
 #define NO_SIGNAL UINT32_C(0xFFFFFFFF)
 
 /* Updates are the reduce-scatter's in the report (T3 Figure 18). What the DMA engine stores is gathered, what the GEMM
@@ -57,11 +58,35 @@ static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
   return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
 }
 
+static bool is_own(const struct t3_context* context, const struct t3_matrix* matrix) {
+  const struct t3_state* state = const_state_of(context);
+  const uint64_t begin = t3_on_gpu(state->gpu, 0);
+  uint64_t bytes = 0;
+  return matrix->address >= begin && t3_matrix_bytes(matrix, &bytes) && bytes <= state->memory_bytes &&
+         matrix->address - begin <= state->memory_bytes - bytes;
+}
+
+/* Names the parameter whose place in memory a table of the hardware has refused: the output's or its peer's. */
+static enum t3_status name_place(struct t3_context* context, enum t3_status status, const struct t3_matrix* matrix) {
+  if (status == T3_NO_PEER) return t3_at_fault_as(context, status, "peer_output", "one of a GPU that can be reached");
+  if (status == T3_UNALIGNED) {
+    if (matrix->address % PLACE_ALIGNMENT != 0 || matrix->row_stride % PLACE_ALIGNMENT != 0)
+      return t3_at_fault_as(context, status, "output", "address and row stride in multiples of 32");
+    return t3_at_fault_as(context, status, "peer_output", "a multiple of 32");
+  }
+  if (!is_own(context, matrix)) return t3_at_fault_as(context, status, "output", "bytes within this GPU's memory");
+  return t3_at_fault_as(context, status, "peer_output", "bytes within the peer's memory");
+}
+
 /* Names the parameter that a table of the hardware has refused: they make the same checks of an output and a chunk. */
 static enum t3_status name_refused(struct t3_context* context, enum t3_status status, const struct t3_output* output,
                                    struct t3_chunk chunk) {
   const struct t3_matrix* matrix = &output->matrix;
   const struct t3_tiling* tiling = &output->tiling;
+  if (status == T3_NO_PEER || status == T3_UNALIGNED || status == T3_BAD_ADDRESS)
+    return name_place(context, status, matrix);
+  if (status == T3_OVERLAP) return t3_at_fault_as(context, status, "chunk", "workgroups without such a map");
+  if (status == T3_TABLE_FULL) return t3_outcome(context, status, "all entries for maps are in use");
   if (status != T3_INVALID_ARGUMENT) return status;
   if (t3_workgroups(output) == 0) return t3_at_fault(context, "output", "1 to 2^32 - 1 tiles");
   if (tiling->wavefronts == 0 || tiling->wavefronts > 8 || tiling->rows % tiling->wavefronts != 0)
@@ -172,7 +197,8 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   /* The links are the way of every map that says nothing else. */
   if (sending.route != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
   if (sending.signal != 0) t3_put32(&r, T3_DMA_SIGNAL_OFFSET, NO_SIGNAL);
-  if (status != T3_INVALID_ARGUMENT) return status != T3_OK ? status : r.status;
+  if (status == T3_OK) return r.status;
+  if (status != T3_INVALID_ARGUMENT) return name_refused(context, status, output, chunk);
   if (block_tiles == 0 || output->tiling.wavefronts % block_tiles != 0)
     return t3_at_fault(context, "options.block_tiles", "a divisor of the tile's wavefronts");
   return t3_at_fault(context, "route->dma_queue", "a queue that t3_dma_lend has lent");
@@ -236,7 +262,7 @@ static enum t3_status dma_map_also(struct t3_context* context, const struct t3_o
     return t3_at_fault(context, "chunk", "a chunk that t3_dma_map sends over links, of an output of the same layout");
   if (status == T3_OVERLAP)
     return t3_at_fault_as(context, status, "peer_output", "bytes to which the chunk is not sent already");
-  return status;
+  return name_refused(context, status, output, chunk);
 }
 
 enum t3_status t3_dma_map_also(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,

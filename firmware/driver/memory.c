@@ -31,8 +31,10 @@ static enum t3_status take_memory(struct t3_context* context, enum t3_allocation
   uint32_t place = 0;
   for (; place < state->allocation_count && bytes > all[place].address - start; ++place)
     start = round_up(all[place].address + all[place].bytes, HEAP_ALIGNMENT);
-  if (start > state->heap_end || bytes > state->heap_end - start) return T3_OUT_OF_MEMORY;
-  if (state->allocation_count == T3_ALLOCATIONS_MAX) return T3_TABLE_FULL;
+  if (start > state->heap_end || bytes > state->heap_end - start)
+    return t3_at_fault_as(context, T3_OUT_OF_MEMORY, "bytes", "at most a free piece of the memory");
+  if (state->allocation_count == T3_ALLOCATIONS_MAX)
+    return t3_outcome(context, T3_TABLE_FULL, "all pieces of t3_malloc are in use");
   for (uint32_t i = state->allocation_count++; i > place; --i) all[i] = all[i - 1];
   all[place] = t3_allocation_of(start, bytes, owner);
   t3_declare_memory(state->hal, start, bytes, T3_MEMORY_ALLOCATED);
@@ -137,6 +139,14 @@ static enum t3_status wait_filled(struct t3_context* context, struct t3_register
   return dma->status;
 }
 
+/* The alignment of rows is checked already, and a matrix has a byte or more. */
+static enum t3_status name_range(struct t3_context* context, enum t3_status status) {
+  if (status == T3_UNALIGNED) return t3_at_fault_as(context, status, "matrix->address", "a multiple of 32");
+  if (status == T3_BAD_ADDRESS)
+    return t3_at_fault_as(context, status, "matrix->address", "a matrix within this GPU's memory");
+  return status;
+}
+
 static enum t3_status start_fill(struct t3_registers* dma, uint64_t base, uint64_t bytes) {
   t3_put64(dma, T3_DMA_FILL_BASE_OFFSET, base);
   t3_put64(dma, T3_DMA_FILL_BYTES_OFFSET, bytes);
@@ -166,7 +176,7 @@ static enum t3_status fill_zero(struct t3_context* context, const struct t3_matr
   const uint64_t deadline = t3_deadline(context);
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   T3_TRY(wait_filled(context, &dma, deadline)); /* its end is not to be taken for ours */
-  T3_TRY(start_fill(&dma, matrix->address, bytes));
+  T3_TRY(name_range(context, start_fill(&dma, matrix->address, bytes)));
   state->filling = true;
   T3_TRY(wait_filled(context, &dma, deadline));
   return t3_outcome(context, state->fill_code, "the fill has failed");
@@ -196,7 +206,10 @@ static enum t3_status arm_zero(struct t3_context* context, const struct t3_matri
   struct t3_registers near_memory = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
   t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BASE_OFFSET, matrix->address);
   t3_put64(&near_memory, T3_NEAR_MEMORY_VALID_BYTES_OFFSET, bytes);
-  return near_memory_command(&near_memory, T3_NEAR_MEMORY_COMMAND_ACTION_ARM);
+  const enum t3_status status = near_memory_command(&near_memory, T3_NEAR_MEMORY_COMMAND_ACTION_ARM);
+  if (status == T3_TABLE_FULL)
+    return t3_at_fault_as(context, status, "matrix", "at most the bytes that the valid bits cover");
+  return name_range(context, status);
 }
 
 enum t3_status t3_arm_zero(struct t3_context* context, const struct t3_matrix* matrix) {

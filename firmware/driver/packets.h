@@ -37,6 +37,8 @@ bool t3_is_batch(const struct t3_batch* batch, uint32_t workgroups, uint32_t* al
 /* Waits until `count` packets of the queue since reset have ended, with any result. */
 enum t3_status t3_wait_completed(struct t3_context* context, uint32_t queue, uint64_t count);
 enum t3_status t3_wait_completed_until(struct t3_context* context, uint32_t queue, uint64_t count, uint64_t deadline);
+/* t3_wait_kernel of this queue, which is open. */
+enum t3_status t3_wait_for_kernel(struct t3_context* context, uint32_t queue, uint64_t number);
 /* t3_wait_kernels of the queue in use, with a deadline. */
 enum t3_status t3_wait_kernels_until(struct t3_context* context, uint64_t deadline_ns);
 /* Waits until the queue in use has room for one more packet. A handler may take the room while this waits. */

@@ -55,7 +55,7 @@ static enum t3_status create(struct t3_context* context, const struct t3_queue_o
   struct t3_state* state = state_of(context);
   uint32_t number = 1;
   while (number < T3_QUEUES && state->queues[number].is_open) ++number;
-  if (number == T3_QUEUES) return T3_TABLE_FULL;
+  if (number == T3_QUEUES) return t3_outcome(context, T3_TABLE_FULL, "all queues are open");
   const uint64_t base = state->rings_end - (uint64_t)number * T3_RING_BYTES;
   T3_TRY(make_room(context, number, base));
   T3_TRY(t3_put_queue_options(context, number, options));

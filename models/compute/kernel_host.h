@@ -47,7 +47,7 @@ class KernelHost {
   virtual TransactionPool& pool() = 0;
   /// Null where nobody checks for races.
   virtual OrderObserver* order() = 0;
-  /// What the kernel begins behind.
+  /// Returns the point behind which the kernel begins.
   virtual OrderPoint behind() const = 0;
   /// Sends a request of a workgroup, which leaves after `delay`. Its answer comes back through
   /// KernelRun::answered().

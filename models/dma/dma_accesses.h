@@ -24,7 +24,7 @@ class DmaAccesses {
 
   void tell_order_to(OrderObserver* observer) { order_ = observer; }
   /// Returns the point of a transfer that begins behind these points.
-  OrderPoint begin(std::uint16_t gpu, OrderPoint behind, OrderPoint and_behind = 0) {
+  OrderPoint begin_transfer(std::uint16_t gpu, OrderPoint behind, OrderPoint and_behind = 0) {
     if (order_ == nullptr) return 0;
     return order_->begin_transfer(gpu, OrderObserver::dma, order_->join(behind, and_behind));
   }

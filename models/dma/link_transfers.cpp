@@ -53,7 +53,7 @@ void LinkTransfers::read(const Job& job) {
   extension.traffic = command.reads;
   extension.element = grid.element;
   extension.producer = {job.wg_id, static_cast<std::uint8_t>(job.wf_id), gpu_};
-  extension.order = accesses_.begin(gpu_, job.behind, command.added);
+  extension.order = accesses_.begin_transfer(gpu_, job.behind, command.added);
   if (functional_) transaction.attach_buffer();
   bytes_in_flight_ += extension.shape.bytes();
   ports_.memory.send(transaction, parameters_.latency);

@@ -46,7 +46,7 @@ void MemoryFill::begin() {
   left_ = bytes;
   traffic_ = registers_.command.writes();
   if (accesses_.order() != nullptr)
-    order_ = accesses_.begin(gpu_, accesses_.order()->point_of(gpu_, OrderObserver::program));
+    order_ = accesses_.begin_transfer(gpu_, accesses_.order()->point_of(gpu_, OrderObserver::program));
   go_on();
 }
 

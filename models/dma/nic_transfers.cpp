@@ -178,7 +178,8 @@ void NicTransfers::post(std::size_t number) {
     queue.waiting.pop_front();
     if (OrderObserver* const order = accesses_.order()) {
       const Job& job = queue.sent.back();
-      queue.order = order->join(accesses_.begin(gpu_, job.behind, table_.find(job.serial)->added), queue.order);
+      queue.order =
+          order->join(accesses_.begin_transfer(gpu_, job.behind, table_.find(job.serial)->added), queue.order);
     }
     write_entry(number, queue.sent.back(), queue.posted + i);
   }

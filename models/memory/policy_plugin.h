@@ -8,7 +8,7 @@
 
 namespace t3vp::memory {
 
-/// What a library of policies shows, by the name t3vp_policies.
+/// A library of policies shows this table by the name t3vp_policies.
 struct PolicyTable {
   PluginBuild build;
   const PolicyDescription* const* policies;

@@ -26,7 +26,7 @@ void turn_on(RunChecks& checks, const Document& run, const std::string& pointer,
       checks.*one.checker = true;
       return;
     }
-  run.reject(pointer, fmt::format("one of {}{}", others, names()));
+  run.reject(pointer, fmt::format("one of {}{}{}", others, names(), *others == 0 ? "" : ", or a list of names"));
 }
 
 /// Races are of data, which a timing-only run does not have.

@@ -42,7 +42,7 @@ std::unique_ptr<PluginBlock> make_plugin_block(const char* name, const PluginSet
   return std::make_unique<Block>(name, settings);
 }
 
-/// What a library of blocks shows, by the name t3vp_blocks.
+/// A library of blocks shows this table by the name t3vp_blocks.
 struct BlockTable {
   PluginBuild build;
   const PluginBlockKind* kinds;

@@ -67,18 +67,18 @@ void History::take(Noted& noted, std::uint64_t begin, Piece& piece, std::vector<
   const auto judge = [&](std::uint32_t number) {
     if (this->races(access, accesses_[number])) races.push_back({begin, accesses_[number]});
   };
-  if (piece.write != 0 && piece.write != noted.judged_[0]) judge(piece.write);
-  noted.judged_[0] = piece.write;
-  if (piece.updates != noted.judged_[1])
+  if (piece.write != 0 && piece.write != noted.judged_write_) judge(piece.write);
+  noted.judged_write_ = piece.write;
+  if (piece.updates != noted.judged_updates_)
     for (const std::uint32_t update : *sets_[piece.updates]) judge(update);
-  noted.judged_[1] = piece.updates;
+  noted.judged_updates_ = piece.updates;
   if (access.operation == Operation::load) {
     piece.loads = added(noted, piece.loads);
     return;
   }
-  if (piece.loads != noted.judged_more_)
+  if (piece.loads != noted.judged_loads_)
     for (const std::uint32_t load : *sets_[piece.loads]) judge(load);
-  noted.judged_more_ = piece.loads;
+  noted.judged_loads_ = piece.loads;
   if (access.operation == Operation::update) {
     piece.updates = added(noted, piece.updates);
     return;

@@ -43,8 +43,8 @@ class History {
     History& history_;
     Access access_;
     std::uint32_t number_;
-    std::uint32_t known_from_ = 0, known_to_ = 0;         ///< the latest set that it was added to, and the result
-    std::uint32_t judged_[2] = {0, 0}, judged_more_ = 0;  ///< what it has been held against last
+    std::uint32_t known_from_ = 0, known_to_ = 0;  ///< the latest set that it was added to, and the result
+    std::uint32_t judged_write_ = 0, judged_updates_ = 0, judged_loads_ = 0;  ///< what it was held against last
   };
 
   /// Calls `take` with each write or update that these bytes still show.

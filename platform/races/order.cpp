@@ -6,12 +6,12 @@
 
 namespace t3vp::races {
 
-Order::Order() { points_.push_back({add_group("nobody", 0, 1, nullptr), 0, nullptr}); }
+Order::Order() { points_.push_back({add_group({0, 0, "nobody", 0}, 1, nullptr), 0, nullptr}); }
 
-Agent Order::add_group(std::string name, std::uint32_t waves_per_workgroup, std::uint32_t count,
-                       const ClockPointer& seen) {
+Agent Order::add_group(const Group& group, std::uint32_t count, const ClockPointer& seen) {
   const auto first = static_cast<Agent>(agents_.size());
-  groups_.push_back({first, waves_per_workgroup, std::move(name)});
+  groups_.push_back(group);
+  groups_.back().first = first;
   State state;
   state.seen = seen;
   agents_.resize(agents_.size() + count, state);
@@ -38,7 +38,7 @@ OrderPoint Order::join(OrderPoint one, OrderPoint other) {
 
 Agent Order::begin_waves(std::uint16_t gpu, const std::string& kernel, std::uint32_t waves_per_workgroup,
                          std::uint32_t waves, OrderPoint behind) {
-  return add_group(fmt::format("kernel {} on GPU {}", kernel, gpu), waves_per_workgroup, waves, all_of(behind));
+  return add_group({0, waves_per_workgroup, "kernel " + kernel, gpu}, waves, all_of(behind));
 }
 
 /// What each has done so far is before all of them.
@@ -63,7 +63,7 @@ OrderPoint Order::end_waves(Agent first, std::uint32_t count) {
 
 Agent Order::agent(std::uint16_t gpu, const char* name) {
   const auto [found, is_new] = named_.try_emplace({gpu, name}, 0);
-  if (is_new) found->second = add_group(fmt::format("the {} of GPU {}", name, gpu), 0, 1, nullptr);
+  if (is_new) found->second = add_group({0, 0, std::string("the ") + name, gpu}, 1, nullptr);
   return found->second;
 }
 
@@ -98,15 +98,18 @@ bool Order::is_before(OrderPoint first, OrderPoint second) const {
   return a.agent == b.agent || epoch_of(b.seen, a.agent) >= a.epoch;
 }
 
-std::string Order::name_of(OrderPoint point) const {
-  const Agent agent = points_[point].agent;
-  const auto behind = std::upper_bound(groups_.begin(), groups_.end(), agent,
+const Order::Group& Order::group_of(OrderPoint point) const {
+  const auto behind = std::upper_bound(groups_.begin(), groups_.end(), points_[point].agent,
                                        [](Agent one, const Group& group) { return one < group.first; });
-  const Group& group = *(behind - 1);
-  if (group.waves_per_workgroup == 0) return group.name;
-  const std::uint32_t number = agent - group.first;
-  return fmt::format("workgroup {}, wave {} of {}", number / group.waves_per_workgroup,
-                     number % group.waves_per_workgroup, group.name);
+  return *(behind - 1);
+}
+
+std::string Order::name_of(OrderPoint point) const {
+  const Group& group = group_of(point);
+  if (group.waves_per_workgroup == 0) return fmt::format("{} of GPU {}", group.kind, group.gpu);
+  const std::uint32_t number = points_[point].agent - group.first;
+  return fmt::format("workgroup {}, wave {} of {} on GPU {}", number / group.waves_per_workgroup,
+                     number % group.waves_per_workgroup, group.kind, group.gpu);
 }
 
 }  // namespace t3vp::races

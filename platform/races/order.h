@@ -20,7 +20,7 @@ class Order {
  public:
   Order();
 
-  // As the observer's functions of these names.
+  // They are the observer's functions of these names.
   OrderPoint join(OrderPoint one, OrderPoint other);
   Agent begin_waves(std::uint16_t gpu, const std::string& kernel, std::uint32_t waves_per_workgroup,
                     std::uint32_t waves, OrderPoint behind);
@@ -45,6 +45,8 @@ class Order {
 
   /// "workgroup 3, wave 0 of kernel gemm on GPU 1".
   std::string name_of(OrderPoint point) const;
+  /// "kernel gemm", "the program": the same of all GPUs.
+  const std::string& kind_of(OrderPoint point) const { return group_of(point).kind; }
 
  private:
   struct Point {
@@ -61,10 +63,12 @@ class Order {
   struct Group {
     Agent first;
     std::uint32_t waves_per_workgroup;  ///< 0: it is no kernel
-    std::string name;
+    std::string kind;                   ///< "kernel gemm" or "the program"
+    std::uint16_t gpu;
   };
 
-  Agent add_group(std::string name, std::uint32_t waves_per_workgroup, std::uint32_t count, const ClockPointer& seen);
+  Agent add_group(const Group& group, std::uint32_t count, const ClockPointer& seen);
+  const Group& group_of(OrderPoint point) const;
   OrderPoint add(Agent agent, Epoch epoch, const ClockPointer& seen);
   /// All that is before the point, itself too.
   ClockPointer all_of(OrderPoint point) const;

@@ -12,7 +12,7 @@ constexpr std::uint64_t poll_bytes_most = 8;
 
 bool is_write(Operation operation) { return !is_read(operation) || operation == Operation::fetch_add; }
 
-/// What shares a counter or flag with others.
+/// Whether the access shares a counter or flag with others.
 bool is_atomic(const RaceDetector::Request& request) {
   return request.is_flag || request.operation == Operation::fetch_add;
 }
@@ -115,8 +115,12 @@ void RaceDetector::note(const Access& access, std::uint64_t address, const Shape
 }
 
 void RaceDetector::report(const Access& access, std::uint64_t bytes, const Race& race) {
+  const bool is_first =
+      reported_
+          .emplace(order_.kind_of(access.by), order_.kind_of(race.earlier.by), access.operation, race.earlier.operation)
+          .second;
+  if (!is_first) return;
   const std::string who = order_.name_of(access.by), other = order_.name_of(race.earlier.by);
-  if (!reported_.emplace(who, other, access.operation, race.earlier.operation).second) return;
   found_.add(
       {Violation::By::initiator, who, "access that nothing orders with an earlier one",
        fmt::format("{} of {} bytes with {:#x} at {:.3f} ns, and before it the {} by {} at {:.3f} ns", text_of(access),

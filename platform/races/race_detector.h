@@ -80,7 +80,7 @@ class RaceDetector : public OrderObserver {
   std::unordered_map<std::uint64_t, OrderPoint> shown_;  ///< by register or block
   OrderPoint exchanged_ = 0;
   std::vector<Race> races_;  ///< of the access that is being noted
-  /// Pairs of agents' names, and operations: one report each.
+  /// Both agents' kinds and operations: each is reported once, since a mistake shows on all GPUs and workgroups.
   std::set<std::tuple<std::string, std::string, Operation, Operation>> reported_;
   Violations found_;
 };

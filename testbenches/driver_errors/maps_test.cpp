@@ -22,9 +22,10 @@ TEST_CASE("chunks that overlap mapped ones are refused") {
                                 {"logged by tracker", T3_OVERLAP},
                                 {"logged by tracker", T3_OVERLAP},
                                 {"logged by tracker", T3_OVERLAP}}));
-  REQUIRE(pair.logged(0)[0] ==
-          "workgroups 7 to 10 of the output at 0x800 overlap the mapped workgroups 0 to 7 of the output at 0x800: both "
-          "have workgroup 7, and both outputs, from the first row to the last, have 0x800");
+  REQUIRE(
+      pair.logged(0)[0] ==
+      "workgroups 7 to 10 of the output at 0x1000 overlap the mapped workgroups 0 to 7 of the output at 0x1000: both "
+      "have workgroup 7, and both outputs, from the first row to the last, have 0x1000");
   CHECK_THAT(pair.logged(0)[3], Catch::Contains(": both have workgroup 0, and both outputs, from the first row "));
   pair.require_right_result();
 }
@@ -44,10 +45,10 @@ TEST_CASE("a further destination that overlaps one of the map, or has another la
   expected.insert(expected.begin() + 3, "peer_output");  // the parameter, by t3_last_error
   REQUIRE(pair.told() == expected);
   const Lines logged = pair.logged(0);
-  CHECK_THAT(logged[0], Catch::Contains("are sent to 0x100000000800 already"));
-  CHECK_THAT(logged[1], Catch::Contains(" at 0x100000000820 overlap the same at 0x100000000800, where they are sent "
+  CHECK_THAT(logged[0], Catch::Contains("are sent to 0x100000001000 already"));
+  CHECK_THAT(logged[1], Catch::Contains(" at 0x100000001020 overlap the same at 0x100000001000, where they are sent "
                                         "already: no common bytes expected"));
-  CHECK_THAT(logged[2], Catch::Contains("a further destination for workgroups 0 to 7 of the output at 0x800 with ") &&
+  CHECK_THAT(logged[2], Catch::Contains("a further destination for workgroups 0 to 7 of the output at 0x1000 with ") &&
                             Catch::Contains(" wavefronts per workgroup: the map's "));
   pair.require_right_result();
 }
@@ -68,7 +69,7 @@ TEST_CASE("ranges that are not aligned are refused") {
                                 {"logged by dma", T3_UNALIGNED},
                                 {"logged by tracker", T3_UNALIGNED},
                                 {"logged by dma", T3_UNALIGNED}}));
-  REQUIRE(pair.logged(0)[3] == "destination 0x100000000810 must be a multiple of 32");
+  REQUIRE(pair.logged(0)[3] == "destination 0x100000001010 must be a multiple of 32");
   pair.require_right_result();
 }
 
@@ -88,7 +89,7 @@ TEST_CASE("a peer that is not there is refused, and so is the GPU itself") {
                                 {"logged by output_map", T3_NO_PEER},
                                 {"logged by dma", T3_NO_PEER},
                                 {"logged by dma", T3_NO_PEER}}));
-  REQUIRE(pair.logged(0)[0] == "GPU 7 of peer address 0x700000000800 cannot be reached");
+  REQUIRE(pair.logged(0)[0] == "GPU 7 of peer address 0x700000001000 cannot be reached");
   pair.require_right_result();
 }
 

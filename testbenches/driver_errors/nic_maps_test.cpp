@@ -186,18 +186,18 @@ TEST_CASE("maps by the NIC: a wrong key") {
     require_failure(host, wrong, T3_ACCESS_DENIED, T3_NIC_REMOTE_ACCESS);
   };
   run({T3_NIC_REMOTE_ACCUMULATE, sends},
-      {"queue pair 0, entry 0: remote_access: NIC 1 has refused 0x100000000800: the remote key is not valid",
+      {"queue pair 0, entry 0: remote_access: NIC 1 has refused 0x100000001000: the remote key is not valid",
        "NIC 1: accumulate packet 0 of queue pair 0 of NIC 0 for queue pair 0: remote_access: key 0x2 is not valid: one "
        "of a registered region expected",
-       "dma: access_denied at 0x100000000800: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: "});
+       "dma: access_denied at 0x100000001000: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: "});
 }
 
 TEST_CASE("maps by the NIC: a key without the right to accumulate") {
   const auto sends = [](Host& host) { require_failure(host, host.way(), T3_ACCESS_DENIED, T3_NIC_REMOTE_ACCESS); };
   run({T3_NIC_ALL_ACCESS & ~T3_NIC_REMOTE_ACCUMULATE, sends},
-      {"queue pair 0, entry 0: remote_access: NIC 1 has refused 0x100000000800",
-       "remote_access: 0x800 bytes at 0x100000000800 with key 0x1: a region with the right remote_accumulate expected",
-       "dma: access_denied at 0x100000000800: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: "});
+      {"queue pair 0, entry 0: remote_access: NIC 1 has refused 0x100000001000",
+       "remote_access: 0x800 bytes at 0x100000001000 with key 0x1: a region with the right remote_accumulate expected",
+       "dma: access_denied at 0x100000001000: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: "});
 }
 
 TEST_CASE("maps by the NIC: near-memory compute is off at the peer") {
@@ -207,9 +207,9 @@ TEST_CASE("maps by the NIC: near-memory compute is off at the peer") {
     host.meet();
   };
   run({T3_NIC_REMOTE_ACCUMULATE, sends, adds_not},
-      {"queue pair 0, entry 0: remote_operation: NIC 1 has refused 0x100000000800",
-       "memory_controller: disabled at 0x100000000800: update while near_memory.control.enable is 0",
-       "dma: disabled at 0x100000000800: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: the unit that should "
+      {"queue pair 0, entry 0: remote_operation: NIC 1 has refused 0x100000001000",
+       "memory_controller: disabled at 0x100000001000: update while near_memory.control.enable is 0",
+       "dma: disabled at 0x100000001000: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: the unit that should "
        "do this is switched off"});
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("maps by the NIC: the peer is gone") {
   run({T3_NIC_REMOTE_ACCUMULATE, sends, leaves},
       {"NIC 0: queue pair 0, entry 0: retry_exceeded: no acknowledgement has come, and sent 2 times again",
        "NIC 1: accumulate packet 0 of queue pair 0 of NIC 0 for queue pair 0 in reset with peer 0 of NIC 0 is dropped",
-       "dma: no_peer at 0x100000000800: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: the address names a GPU "
+       "dma: no_peer at 0x100000001000: wavefront 0 of workgroup 0 by queue pair 0 of the NIC: the address names a GPU "
        "that is not there or cannot be reached"});
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("nic: a wrong key") {
                         host.go_on();
                       },
                       goes_on}),
-                 {"queue pair 0, entry 0: remote_access: NIC 1 has refused 0x100000000800: the remote key is not valid",
+                 {"queue pair 0, entry 0: remote_access: NIC 1 has refused 0x100000001000: the remote key is not valid",
                   "NIC 1: write packet 0 of queue pair 0 of NIC 0 for queue pair 0: remote_access: key 0x2 is not "
                   "valid: one of a registered region expected"});
 }
@@ -152,7 +152,7 @@ TEST_CASE("nic: a region that is too small") {
                       },
                       goes_on}),
                  {"queue pair 0, entry 0: remote_access: NIC 1 has refused",
-                  "0x40 bytes at 0x1000000107c1 with key 0x1: within its 0x10000 bytes at 0x100000000800 expected"});
+                  "0x40 bytes at 0x100000010fc1 with key 0x1: within its 0x10000 bytes at 0x100000001000 expected"});
 }
 
 TEST_CASE("nic: a key that is withdrawn while its message is on the way") {
@@ -196,8 +196,8 @@ TEST_CASE("nic: a local key that does not cover the bytes") {
                         host.go_on();
                       },
                       goes_on}),
-                 {"queue pair 0, entry 0: local_protection: 0x40 bytes at 0x10800 with key 0x1: within its 0x10000 "
-                  "bytes at 0x800 expected"});
+                 {"queue pair 0, entry 0: local_protection: 0x40 bytes at 0x11000 with key 0x1: within its 0x10000 "
+                  "bytes at 0x1000 expected"});
 }
 
 TEST_CASE("nic: an opcode and a length that there are not") {
@@ -340,10 +340,10 @@ TEST_CASE("nic: a fetch-and-add where near-memory units are off or that is not a
              host.go_on();
            }}),
       {"fetch-and-add while near_memory.control.enable is 0",
-       "memory has refused 8 bytes at 0x100000000800 of a peer's message to queue pair 0: near-memory compute is off",
-       "queue pair 0, entry 0: remote_operation: NIC 1 has refused 0x100000000800: the peer's memory has refused the "
+       "memory has refused 8 bytes at 0x100000001000 of a peer's message to queue pair 0: near-memory compute is off",
+       "queue pair 0, entry 0: remote_operation: NIC 1 has refused 0x100000001000: the peer's memory has refused the "
        "access, for the reason in the completion: the unit that should do this is switched off",
-       "fetch-and-add at 0x100000000804: a multiple of 8 expected", "queue pair 0, entry 1: remote_invalid_request"});
+       "fetch-and-add at 0x100000001004: a multiple of 8 expected", "queue pair 0, entry 1: remote_invalid_request"});
 }
 
 TEST_CASE("nic: both sides are wrong, and each says what the other was refused") {
@@ -440,7 +440,7 @@ TEST_CASE("nic: regions that cannot be") {
              CHECK(t3_nic_dereg_mr(&host.gpu, key) == T3_INVALID_ARGUMENT);
            },
            nullptr}),
-      {"region of 0x0 bytes at 0x800: 1 byte or more, and no wrap, expected", "memory of one GPU expected",
+      {"region of 0x0 bytes at 0x1000: 1 byte or more, and no wrap, expected", "memory of one GPU expected",
        "is withdrawn: one of a registered region expected"});
 }
 

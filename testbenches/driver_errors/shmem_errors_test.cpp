@@ -117,7 +117,7 @@ TEST_CASE("a context that there is not ends the kernel") {
 
 TEST_CASE("a flag off its alignment ends the kernel") {
   require_mistake([](t3_wave* w, const Arguments& t, t3_shmem_ctx* s) { t3_shmem_uint64_p(w, s, t.flags + 4, 8, 1); },
-                  "t3_shmem_uint64_p of an integer of 8 bytes at 0x21004: a multiple of 8 expected");
+                  "t3_shmem_uint64_p of an integer of 8 bytes at 0x21804: a multiple of 8 expected");
 }
 
 TEST_CASE("a signal off its alignment ends the kernel") {
@@ -194,8 +194,8 @@ TEST_CASE("two waves of a workgroup that open different contexts by one handle e
   CAPTURE(result.diagnosis);
   for (std::uint32_t g = 0; g < 2; ++g) CHECK(ended[g] == T3_ABORTED);
   CHECK(tells(result,
-              "workgroup 0, wave 1: t3_shmem_ctx_open of context 1 of the table at 0x800: the workgroup has "
-              "opened context 0 of the table at 0x800 by the same handle, one handle for each expected"));
+              "workgroup 0, wave 1: t3_shmem_ctx_open of context 1 of the table at 0x1000: the workgroup has "
+              "opened context 0 of the table at 0x1000 by the same handle, one handle for each expected"));
 }
 
 TEST_CASE("two waves of a workgroup open different contexts by handles of their own") {
@@ -367,7 +367,7 @@ TEST_CASE("hosts that open a heap with other options are told which") {
   const RunResult result = run(what);
   for (std::uint32_t g = 0; g < 2; ++g) CHECK(opened[g] == T3_MISMATCH);
   const std::string call = "t3_shmem_init: GPU 1 has ", same = ": the same expected";
-  CHECK(logged_lines[0] == std::vector<std::string>{call + "its heap at local address 0x1800, this GPU 0x1000" + same,
+  CHECK(logged_lines[0] == std::vector<std::string>{call + "its heap at local address 0x2000, this GPU 0x1800" + same,
                                                     call + "heap_bytes 0x7ff00, this GPU 0x80000" + same,
                                                     call + "contexts 0x2, this GPU 0x1" + same,
                                                     call + "for_host 0x1, this GPU 0x0" + same});

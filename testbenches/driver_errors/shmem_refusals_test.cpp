@@ -38,7 +38,7 @@ TEST_CASE("an add in a heap without collectives ends the kernel") {
 TEST_CASE("an atomic off its alignment ends the kernel") {
   require_mistake([](t3_wave* w, const Arguments& t,
                      t3_shmem_ctx* s) { t3_shmem_uint64_atomic_fetch_add(w, s, t.target, t.flags + 4, 1, 1); },
-                  "t3_shmem_uint64_atomic_fetch_add of an integer of 8 bytes at 0x21004: a multiple of 8 expected");
+                  "t3_shmem_uint64_atomic_fetch_add of an integer of 8 bytes at 0x21804: a multiple of 8 expected");
 }
 
 TEST_CASE("an atomic whose result goes off its alignment ends the kernel") {

@@ -247,13 +247,13 @@ TEST_CASE("a spill table and what is allocated do not overlap") {
   Driver driver(0, 4, 1 << 18);
   const t3_output out = small_output(&driver.context);  // takes half of the memory
   std::uint64_t rest = 0;
-  REQUIRE(t3_malloc(&driver.context, 0x1F800, &rest) == T3_OK);
+  REQUIRE(t3_malloc(&driver.context, 0x1F000, &rest) == T3_OK);
   REQUIRE(map_two(driver, out) == T3_OUT_OF_MEMORY);
   REQUIRE(t3_free(&driver.context, rest) == T3_OK);
   REQUIRE(map_two(driver, out) == T3_OK);
-  REQUIRE(t3_malloc(&driver.context, 0x1F800, &rest) == T3_OUT_OF_MEMORY);
-  REQUIRE(t3_malloc(&driver.context, 0x1F800 - 4 * 8 * 32, &rest) == T3_OK);
-  REQUIRE(rest + 0x1F800 - 4 * 8 * 32 == driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET));
+  REQUIRE(t3_malloc(&driver.context, 0x1F000, &rest) == T3_OUT_OF_MEMORY);
+  REQUIRE(t3_malloc(&driver.context, 0x1F000 - 4 * 8 * 32, &rest) == T3_OK);
+  REQUIRE(rest + 0x1F000 - 4 * 8 * 32 == driver.mock.reg(T3_BLOCK_TRACKER, T3_TRACKER_SPILL_BASE_OFFSET));
 }
 
 TEST_CASE("the driver's own memory cannot be freed and is given to nobody") {

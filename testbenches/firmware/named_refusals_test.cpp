@@ -320,6 +320,76 @@ const Row others[] = {
      T3_UNALIGNED, "t3_fill_zero", "matrix->row_stride", "a multiple of 32"},
 };
 
+/// The output map refuses with this code.
+t3_status refused_map(Refusing& d, t3_status code, std::uint64_t peer = t3_on_gpu(3, 4096)) {
+  const t3_output output{d.a, {16, 16, 1}};
+  d.mock.refuse_next(T3_BLOCK_OUTPUT_MAP, {code});
+  return t3_remote_map(&d.context, &output, {0, 1}, peer, T3_STORE);
+}
+
+t3_status refused_fill(Refusing& d, t3_status code) {
+  d.mock.refuse_next(T3_BLOCK_DMA, {code});
+  return t3_fill_zero(&d.context, &d.a);
+}
+
+t3_status refused_arming(Refusing& d, t3_status code) {
+  d.mock.refuse_next(T3_BLOCK_NEAR_MEMORY, {code});
+  return t3_arm_zero(&d.context, &d.a);
+}
+
+/// What the hardware refuses, by the parameter that its code is about.
+const Row by_hardware[] = {
+    {[](Refusing& d) { return refused_map(d, T3_NO_PEER); }, T3_NO_PEER, "t3_remote_map", "peer_output",
+     "one of a GPU that can be reached"},
+    {[](Refusing& d) { return refused_map(d, T3_UNALIGNED, t3_on_gpu(3, 4100)); }, T3_UNALIGNED, "t3_remote_map",
+     "peer_output", "a multiple of 32"},
+    {[](Refusing& d) {
+       d.a.address += 2;
+       return refused_map(d, T3_UNALIGNED);
+     },
+     T3_UNALIGNED, "t3_remote_map", "output", "address and row stride in multiples of 32"},
+    {[](Refusing& d) { return refused_map(d, T3_BAD_ADDRESS); }, T3_BAD_ADDRESS, "t3_remote_map", "peer_output",
+     "bytes within the peer's memory"},
+    {[](Refusing& d) {
+       d.a.address = t3_on_gpu(3, 4096);
+       return refused_map(d, T3_BAD_ADDRESS);
+     },
+     T3_BAD_ADDRESS, "t3_remote_map", "output", "bytes within this GPU's memory"},
+    {[](Refusing& d) { return refused_map(d, T3_OVERLAP); }, T3_OVERLAP, "t3_remote_map", "chunk",
+     "workgroups without such a map"},
+    {[](Refusing& d) { return refused_map(d, T3_TABLE_FULL); }, T3_TABLE_FULL, "t3_remote_map", "",
+     "all entries for maps are in use"},
+    {[](Refusing& d) { return refused_fill(d, T3_BAD_ADDRESS); }, T3_BAD_ADDRESS, "t3_fill_zero", "matrix->address",
+     "a matrix within this GPU's memory"},
+    {[](Refusing& d) { return refused_arming(d, T3_UNALIGNED); }, T3_UNALIGNED, "t3_arm_zero", "matrix->address",
+     "a multiple of 32"},
+    {[](Refusing& d) { return refused_arming(d, T3_TABLE_FULL); }, T3_TABLE_FULL, "t3_arm_zero", "matrix",
+     "at most the bytes that the valid bits cover"},
+    {[](Refusing& d) { return t3_malloc(&d.context, std::uint64_t{1} << 40, &d.address); }, T3_OUT_OF_MEMORY,
+     "t3_malloc", "bytes", "at most a free piece of the memory"},
+};
+
+/// Calls that other calls of the driver refuse.
+const Row of_others[] = {
+    {[](Refusing& d) { return t3_copy(&d.context, 0, d.a.address + 4, d.b.address, 64); }, T3_UNALIGNED, "t3_copy",
+     "to", "a multiple of 32"},
+    {[](Refusing& d) { return t3_fill(&d.context, 9, d.a.address, 7, 64); }, T3_INVALID_ARGUMENT, "t3_fill", "queue",
+     "an open queue"},
+    {[](Refusing& d) { return t3_wait_queue(&d.context, 9); }, T3_INVALID_ARGUMENT, "t3_wait_queue", "queue",
+     "0 or a queue of t3_queue_create"},
+    {[](Refusing& d) { return t3_wait_launch(&d.context, 0, 9); }, T3_INVALID_ARGUMENT, "t3_wait_launch", "number",
+     "one of the queue's kernels since t3_init, of the latest 256"},
+    {[](Refusing& d) { return t3_launch_ring_all_gather(&d.context, 9, nullptr); }, T3_INVALID_ARGUMENT,
+     "t3_launch_ring_all_gather", "queue", "0 or a queue of t3_queue_create"},
+    {[](Refusing& d) { return t3_launch_kernel(&d.context, 0, nullptr, nullptr, 0, {}); }, T3_INVALID_ARGUMENT,
+     "t3_launch_kernel", "kernel", "a kernel's name"},
+    {[](Refusing& d) {
+       (void)t3_wait_queue(&d.context, 9); /* the next call has its own name again */
+       return t3_use_queue(&d.context, 9);
+     },
+     T3_INVALID_ARGUMENT, "t3_use_queue", "queue", "0 or a queue of t3_queue_create"},
+};
+
 void require_named(const Row& row) {
   Refusing d;
   CAPTURE(row.name, row.argument, row.expected);
@@ -360,6 +430,10 @@ TEST_CASE("queue pairs that are not lent or taken back name call and parameter")
 TEST_CASE("symmetric heaps that are refused name call and parameter") { require_all_named(heaps); }
 
 TEST_CASE("copies and fills that are refused name call and parameter") { require_all_named(others); }
+
+TEST_CASE("what the hardware refuses names call and parameter") { require_all_named(by_hardware); }
+
+TEST_CASE("a call that others refuse has its own name") { require_all_named(of_others); }
 
 TEST_CASE("a call that may be repeated as it is opens no error") {
   Refusing d;

@@ -1,4 +1,4 @@
-// What orders what, told as the blocks tell it.
+// The detector is told the order as the blocks tell it.
 #include <catch2/catch.hpp>
 
 #include "protocol/address_map.h"
@@ -62,6 +62,19 @@ TEST_CASE("two waves that nothing orders race unless both load, or both update",
       "workgroup 1, wave 0 of kernel gemm on GPU 0: access that nothing orders with an earlier one: store of 64 bytes "
       "with 0x10000 at 5.000 ns, and before it the load by workgroup 0, wave 0 of kernel gemm on GPU 0 at 1.000 ns");
   b.load(b.at(waves), on_1);
+  CHECK(b.found() == 2);
+}
+
+TEST_CASE("a race of the same kernels by the same operations is reported once, on whichever GPUs and waves it is",
+          "[detector]") {
+  Bench b;
+  for (const std::uint16_t gpu : {std::uint16_t{0}, std::uint16_t{1}}) {
+    const std::uint32_t waves = b.kernel(3, 0, gpu);
+    for (std::uint32_t i = 0; i < 3; ++i) b.store(b.at(waves + i), address_map::on_gpu(gpu, data));
+  }
+  CHECK(b.found() == 1);
+  const std::uint32_t other = b.detector.begin_waves(0, "copy", 1, 1, 0);
+  b.store(b.at(other));
   CHECK(b.found() == 2);
 }
 

@@ -74,7 +74,7 @@ class Program {
     return false;
   }
 
-  /// What the detector's parts find.
+  /// Whether the detector's parts find a race.
   bool is_found() const {
     Order order;
     History history(order);

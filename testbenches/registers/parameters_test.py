@@ -225,8 +225,26 @@ class Parameters(unittest.TestCase):
                      self.generate(*both, skeleton=SKELETON, options=options))
         os.rename(path, os.path.join(self.directory, "walk.schema.json"))
         options[1] = os.path.join(self.directory, "walk.schema.json")
-        self.refused("walk.schema.json: must be one of run.schema.json, experiment.schema.json, models.schema.json",
+        self.refused("walk.schema.json: must be a schema or skeleton of one of run, experiment, models, system",
                      self.generate(*both, skeleton=SKELETON, options=options))
+
+    def test_keys_of_a_skeleton(self):
+        """Those that no description has."""
+        skeleton = {"type": "object", "required": ["name"], "definitions": SKELETON["definitions"], "properties": {
+            "$schema": {"type": "string"}, "name": {"type": "string", "description": "Its name."},
+            "pump": {"$described": "pump", "properties": {"part": {"$ref": "#/definitions/part"}, "end": {
+                "$ref": "#/definitions/end", "description": "Where it ends."}}}, "kernels": {"$described": "kernels.*"}}}
+        skeleton["definitions"]["end"] = {"type": "integer", "minimum": 1, "maximum": 9}
+        self.write("system.skeleton.json", skeleton)
+        path = os.path.join(self.directory, "system.skeleton.json")
+        options = ["--key-schemas", path, "--docs", os.path.join(self.directory, "keys.md"),
+                   "--keys", os.path.join(self.directory, "keys.cpp")]
+        result = self.generate((GOOD, None), (TUNING, None), skeleton=skeleton, options=options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = self.read("keys.md")
+        of_skeleton = page[page.index("## The system file"):page.index("## system.pump")]
+        self.assertEqual([line.split("`")[1] for line in of_skeleton.splitlines() if line.startswith("| `")], ["name", "pump.end"])
+        self.assertIn("| `pump.end` |  | 1 to 9 | none | Where it ends. |", of_skeleton)
 
     def test_drift_is_seen(self):
         self.good()

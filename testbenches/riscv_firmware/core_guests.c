@@ -87,6 +87,18 @@ static enum t3_status uses_first_page(const struct t3_hal* hal, const struct t3_
   return are_same && value == (UINT64_C(43) << 32 | 42) && half == 43 ? T3_OK : T3_BAD_VALUE;
 }
 
+/* The first piece of the driver's heap is behind the page, too. */
+static enum t3_status uses_heap(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  struct t3_context gpu;
+  uint64_t address = 0, value = 0;
+  T3_TRY(t3_init(&gpu, hal));
+  T3_TRY(t3_malloc(&gpu, sizeof value, &address));
+  *pointer(address) = 7;
+  T3_TRY(hal->read_memory(hal->platform, address, &value, sizeof value));
+  return value == 7 ? t3_close(&gpu) : T3_BAD_VALUE;
+}
+
 static const uint64_t fixed[4] = {1, 2, 3, 4};
 
 static enum t3_status writes_constants(const struct t3_hal* hal, const struct t3_run* run) {
@@ -310,6 +322,7 @@ static const struct t3_named_program programs[] = {{"spins", spins},
                                                    {"adds_null", adds_null},
                                                    {"calls_null", calls_null},
                                                    {"uses_first_page", uses_first_page},
+                                                   {"uses_heap", uses_heap},
                                                    {"writes_constants", writes_constants},
                                                    {"writes_code", writes_code},
                                                    {"smashes", smashes},

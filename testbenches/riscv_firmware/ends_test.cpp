@@ -100,6 +100,13 @@ TEST_CASE("a core reaches the first page by the HAL and what lies behind it by p
   CHECK(outcome.exit_code == 0);
 }
 
+TEST_CASE("a core reaches the first piece of the heap by a pointer") {
+  if (!has_image()) return;
+  const Outcome outcome = guest("uses_heap").run();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.exit_code == 0);
+}
+
 TEST_CASE("a core writes neither its code nor its constants") {
   if (!has_image()) return;
   const std::string fault = "store access fault \\(cause 7\\)",

@@ -67,8 +67,8 @@ TEST_CASE("the address in the diagnosis is that of the tile in the output") {
   const Run run = Run::of_platform({"inject.dma_map_updates=3", "data=timing-only", large_tiles});
   // The output lies behind two operands of 1 MiB each and the kernel queue's 2 KiB; workgroup 24 is in its last
   // quarter.
-  CHECK_THAT(lines_of(run, 0)[2], Contains("Workgroup 24 wavefront 0 at 0x380800 has"));
-  CHECK_THAT(lines_of(run, 1)[1], Contains("Workgroup 24 wavefront 0 at 0x100000380800 has"));
+  CHECK_THAT(lines_of(run, 0)[2], Contains("Workgroup 24 wavefront 0 at 0x381000 has"));
+  CHECK_THAT(lines_of(run, 1)[1], Contains("Workgroup 24 wavefront 0 at 0x100000381000 has"));
 }
 
 TEST_CASE("the mirror's diagnosis is that of a GPU in the ring") {

@@ -173,7 +173,8 @@ TEST_CASE("check takes one name or a list, and a name that it does not know is r
   CHECK_FALSE(checks("check=[]").memory);
   REQUIRE_THROWS_WITH(
       configuration_of({"check=races!"}),
-      Catch::EndsWith("/check: found \"races!\" (--set), expected one of none, all, protocol, memory, races"));
+      Catch::EndsWith(
+          "/check: found \"races!\" (--set), expected one of none, all, protocol, memory, races, or a list of names"));
   REQUIRE_THROWS_WITH(configuration_of({R"(check=["memory", "all"])"}),
                       Catch::EndsWith("/check/1: found \"all\" (--set), expected one of protocol, memory, races"));
 }

@@ -16,13 +16,16 @@ and the memory file without `system.memory.dram.`. A required key has no default
 of `gpus` cannot set it. [Sources of parameters](../models/parameter-sources.md) gives the source of each system's values.
 
 The target `parameter_reference` writes this page. It reads `run.schema.json`, `experiment.schema.json` and
-`models.schema.json` in `configs/schema`, and the `*.parameters.json` files beside blocks and kernels.
+`models.schema.json` in `configs/schema`, `system.skeleton.json` in `platform/io/schemas`, and the `*.parameters.json` files
+beside blocks and kernels.
 """
 
 # Of pages of keys that schemas describe, by the kind of file.
 OF_FILES = {
     "run": ("The run file", "Keys below `workload` are on the page [workloads.md](workloads.md)."),
     "models": ("The models file", "`NAME` is any name. `--set` does not take these keys."),
+    "system": ("The system file", "These keys name it, its libraries and its exceptions. Its parameters follow by section. A "
+               "memory file has `name` and `description` as well."),
     "experiment": ("The experiment file", "The elements of a list have the keys behind `[]`. `--set` does not take these keys."),
 }
 

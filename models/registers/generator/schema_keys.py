@@ -1,5 +1,6 @@
 """Keys that a checked-in JSON Schema describes, such as those of a run file. A default is "default", or what follows
-"Default: " at the end of the description; "unit" is an annotation of ours."""
+"Default: " at the end of the description; "unit" is an annotation of ours. Of a skeleton (schema.py) it is the keys that
+no description of parameters has."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from .description import DescriptionError, Reader
 from .parameter import UNITS, listed, number_text
 
 # What stands before a file's keys: --set takes those of a run file as they are.
-PREFIXES = {"run": "", "experiment": "experiment.", "models": "models."}
+PREFIXES = {"run": "", "experiment": "experiment.", "models": "models.", "system": "system."}
+SUFFIXES = (".schema.json", ".skeleton.json")
 DEFAULT = " Default: "
 
 
@@ -57,10 +59,11 @@ class Walk:
     def __init__(self, file):
         self.file = str(file)
         self.root = Reader(self.file).load()
-        self.kind = Path(file).name.removesuffix(".schema.json")
+        self.kind = Path(file).name.removesuffix(SUFFIXES[0]).removesuffix(SUFFIXES[1])
+        self.is_skeleton = Path(file).name.endswith(SUFFIXES[1])
         self.keys = []
         if self.kind not in PREFIXES:
-            raise DescriptionError(f"{self.file}: must be one of {', '.join(f'{kind}.schema.json' for kind in PREFIXES)}")
+            raise DescriptionError(f"{self.file}: must be a schema or skeleton of one of {', '.join(PREFIXES)}")
 
     def resolved(self, node):
         """With what it refers to; its own keys come first."""
@@ -88,10 +91,18 @@ class Walk:
         return SchemaKey(self.kind, section, name, unit, self.range_text(node),
                          "required" if is_required else default or "none", text.strip())
 
+    def is_elsewhere(self, name, node):
+        """Descriptions of parameters have the key, or the skeleton has it at the place that it refers to."""
+        refers = "$ref" in node and "description" not in node
+        return self.is_skeleton and ("$described" in node or refers or name.startswith("$"))
+
     def below(self, section, node):
         for name, its in node.get("properties", {}).items():
+            if not self.is_elsewhere(name, its):
+                self.keys.append(self.key(section, name, self.resolved(its), name in node.get("required", [])))
+            if self.is_skeleton and "$ref" in its:
+                continue
             its = self.resolved(its)
-            self.keys.append(self.key(section, name, its, name in node.get("required", [])))
             path = f"{section}.{name}" if section else name
             self.below(path, its)
         if isinstance(node.get("additionalProperties"), dict):
