@@ -28,10 +28,10 @@ static enum t3_status read_identity(struct t3_context* context, uint64_t* memory
 /* The ring of queue 0 is in the first page. The rest is the heap's until other queues are opened. */
 static enum t3_status divide_memory(struct t3_context* context, uint64_t memory_bytes) {
   struct t3_state* state = state_of(context);
-  if (memory_bytes < T3_HEAP_OFFSET) return T3_OUT_OF_MEMORY;
+  if (memory_bytes < T3_FIRST_PAGE_BYTES) return T3_OUT_OF_MEMORY;
   const uint64_t begin = t3_on_gpu(state->gpu, 0);
   state->memory_bytes = memory_bytes;
-  state->heap_begin = begin + T3_HEAP_OFFSET;
+  state->heap_begin = begin + T3_FIRST_PAGE_BYTES;
   state->heap_end = state->memory_end = begin + memory_bytes;
   state->rings_end = state->memory_end / T3_KERNEL_PACKET_ENTRY_BYTES * T3_KERNEL_PACKET_ENTRY_BYTES;
   return T3_OK;

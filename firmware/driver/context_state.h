@@ -14,8 +14,6 @@
 /* Kernel packets in the ring in memory, a power of two. */
 #define T3_QUEUE_ENTRIES 16
 #define T3_RING_BYTES (T3_QUEUE_ENTRIES * T3_KERNEL_PACKET_ENTRY_BYTES)
-/* The heap begins behind the first page: on GPU 0 a core cannot reach that page by a pointer. */
-#define T3_HEAP_OFFSET UINT64_C(4096)
 
 /* The 512 signal counters: T3_SIGNAL_BARRIER, and one per workgroup of the ring kernels. All ring kernels share them,
  * since what a workgroup receives comes from one sender, kernel after kernel. */

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "protocol/element.h"
-#include "t3/kernel_packet.h"
+#include "t3/address.h"
 
 namespace t3vp {
 namespace {
@@ -35,7 +35,7 @@ const Buffer* find(const std::vector<Buffer>& buffers, const std::string& name) 
 
 std::uint64_t heap_bytes(const std::vector<Buffer>& buffers) {
   constexpr std::uint64_t alignment = 256;
-  std::uint64_t end = std::uint64_t{16} * T3_KERNEL_PACKET_ENTRY_BYTES;
+  std::uint64_t end = T3_FIRST_PAGE_BYTES;
   for (const Buffer& buffer : buffers) end = rounded_up(end, alignment) + buffer.bytes;
   return end;
 }

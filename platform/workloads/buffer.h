@@ -41,7 +41,7 @@ std::vector<double> widened(const std::vector<float>& values);
 /// Published buffers of a GPU, by name; null when there is none.
 const Buffer* find(const std::vector<Buffer>& buffers, const std::string& name);
 
-/// The driver's heap when a program has allocated them: first the queue of kernels, then one piece after the other.
+/// The end of the driver's heap when a program has allocated them: one piece after the other, behind the first page.
 std::uint64_t heap_bytes(const std::vector<Buffer>& buffers);
 
 }  // namespace t3vp

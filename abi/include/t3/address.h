@@ -8,6 +8,10 @@
 
 #define T3_LOCAL_MASK ((UINT64_C(1) << T3_GPU_SHIFT) - 1)
 
+/* Bytes of a memory's first page. A core is refused that of GPU 0, where a null pointer leads: the driver's heap begins
+ * behind it. */
+#define T3_FIRST_PAGE_BYTES UINT64_C(4096)
+
 static inline uint64_t t3_gpu_of(uint64_t address) { return address >> T3_GPU_SHIFT; }
 
 /* The last number that an address has room for: nodes are smaller, so that there is no such GPU. */
