@@ -17,11 +17,21 @@
 
 namespace t3vp::dram {
 
+/// What a channel with accesses waits for between two column commands.
+enum class Wait : std::uint8_t {
+  bandwidth,   ///< the data bus, or the next column command of a bank group
+  turnaround,  ///< the change between reads and writes
+  row_miss,    ///< precharge, activation, refresh
+  update,      ///< the longer column access of a near-memory update
+};
+using Waits = std::array<Cycle, 4>;
+
 struct ChannelStatistics {
   std::uint64_t reads = 0, writes = 0, updates = 0;
   std::uint64_t activates = 0, precharges = 0, refreshes = 0;
   std::uint64_t data_bus_cycles = 0;   ///< of all pseudo-channels
   std::uint64_t occupancy_cycles = 0;  ///< sum of the occupancy over cycles
+  Waits waits{};                       ///< cycles with accesses, by what they waited for
   std::uint64_t column_accesses() const { return reads + writes + updates; }
   /// 1 - ACT / (RD + WR); 0 before the first access.
   double row_hit_rate() const;
@@ -90,6 +100,7 @@ class ChannelOf {
   bool issue_column(Done& done);
   template <class Done>
   void column_command(std::uint32_t bank, Done& done);
+  void note_wait(std::uint32_t bank, Kind kind);
   void issue_row();
   Banks legal(Need need, Banks blocked);
   static void remove(Ready& ready, Banks banks);
@@ -127,6 +138,8 @@ class ChannelOf {
   bool dual_command_bus_, split_oldest_first_, refused_ = false;
   Cycle refresh_interval_;
 
+  Cycle last_column_ = 0, busy_since_ = 0;  // the latest column command; first access after an idle time
+  Kind last_kind_ = Kind::read;
   Cycle now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
   std::array<std::uint32_t, 2> held_{};
   std::uint32_t class_ = 0, priority_ = 0;
@@ -138,6 +151,7 @@ class ChannelOf {
   Cycle refresh_wake_ = never_cycle;
   std::array<std::uint32_t, capacity_of<Banks>> request_;  // of bound banks: slot in the queue
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
+  std::array<Cycle, capacity_of<Banks>> opened_{};  // when the row was opened
 };
 
 /// A channel of any number of banks up to max_banks.

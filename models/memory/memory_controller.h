@@ -78,11 +78,14 @@ class MemoryController : public sc_core::sc_module, public Component {
     dram::Cycle finished = 0;
     bool is_fetch_add = false;
     Tracker::Counted counted;
+    Cause cause;          ///< of its arrival
+    dram::Waits waits{};  ///< of all channels until then
   };
   struct Arrival {
     tlm::tlm_generic_payload* transaction;
     Origin origin;
     Port port;
+    Cause cause;
   };
   struct ChannelState {
     explicit ChannelState(const dram::MemorySpec& spec) : channel(spec) {}
@@ -115,6 +118,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
   dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
   void finish_access(std::uint32_t request, dram::Cycle cycle);
+  void note_waits();
+  Cause cause_of(const Request& request, Picoseconds time) const;
   void respond();
   void trace_traffic(Picoseconds end);
   void trace_arrival(const DataExtension& extension, Picoseconds time);
@@ -163,6 +168,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   bool in_stage_ = false;
   std::array<std::uint64_t, traffic_classes_most> dram_bytes_{}, traced_bytes_{};
   std::array<bool, traffic_classes_most> flowing_{};  ///< by the counter's last value
+  dram::Waits waits_{};                               ///< of all channels, at the end of the latest slice
+  Picoseconds read_time_ = 0;                         ///< of a column access, from its command to its last data
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
   Picoseconds generation_since_ = 0;  ///< the reset that was the last one; what was made before is lost

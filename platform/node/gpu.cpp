@@ -102,7 +102,10 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       probes_(options.checks.protocol),
       memory_watch_(options.checks.memory, placement.gpu, probes_),
       race_watch_(placement.gpu, races),
-      lines_("lines", address_map::line_count) {
+      lines_("lines", address_map::line_count, [this](const char* line, std::size_t) {
+        return new CausedLine(line, interrupted_by_);  // which sc_vector owns
+      }) {
+  processor.released_by(interrupted_by_);
   bind_data_path();
   bind_control_path();
   place_nic(parameters, options.functional, placement.gpu, trace);

@@ -76,6 +76,13 @@ ordered_json links_json(const std::vector<LinkFigures>& links) {
   return list;
 }
 
+ordered_json bounded_by_json(const std::vector<BoundingParts>& phases) {
+  ordered_json all = ordered_json::object();
+  for (const BoundingParts& phase : phases)
+    for (std::size_t part = 0; part < part_count; ++part) all[phase.phase][part_names[part]] = phase.ns[part];
+  return all;
+}
+
 ordered_json operations_json(const std::vector<OperationFigures>& operations) {
   ordered_json list = ordered_json::array();
   for (const OperationFigures& o : operations)
@@ -221,6 +228,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                            {"compute_quantized_ns", r.bounds.compute_quantized_ns},
                            {"link_ns", r.bounds.link_ns},
                            {"dram_ns", r.bounds.dram_ns}}},
+                         {"bounded_by", bounded_by_json(r.bounded_by)},
                          {"functional", functional_json(r.functional)},
                          {"faults", faults_json(r.faults)},
                          {"statistics", statistics_json(r.statistics)}};

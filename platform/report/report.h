@@ -13,6 +13,7 @@
 #include "config/configuration.h"
 #include "interconnect/route.h"
 #include "protocol/access.h"
+#include "protocol/time_parts.h"
 #include "report/phases.h"
 #include "workloads/functional_check.h"
 
@@ -65,6 +66,12 @@ struct Bounds {
   double compute_quantized_ns = 0;  ///< of whole tiles in whole waves
 };
 
+/// What a time was spent on along the critical path, in ns by Part: of the total, or of a phase.
+struct BoundingParts {
+  std::string phase;
+  std::array<double, part_count> ns{};
+};
+
 /// The outcome of an injected fault.
 struct FaultOutcome {
   std::string name;
@@ -104,6 +111,7 @@ struct RunResult {
   std::vector<LinkFigures> links;
   TrackerFigures tracker;
   Bounds bounds;
+  std::vector<BoundingParts> bounded_by;  ///< of the total, then of each phase that has ended
   FunctionalCheck functional;
   std::vector<FaultOutcome> faults;  ///< the injected ones
   std::vector<Statistic> statistics;
