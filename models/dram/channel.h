@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "dram/address_decoder.h"
 #include "dram/bank_mask.h"
@@ -37,6 +38,11 @@ struct ChannelStatistics {
   double row_hit_rate() const;
 };
 
+struct BankStatistics {
+  std::uint64_t conflicts = 0;    ///< rows closed for an access to another row
+  std::uint64_t turnarounds = 0;  ///< accesses that waited for the change between reads and writes
+};
+
 /// The response of a channel's source in a cycle.
 enum class Fed : std::uint8_t {
   access,   ///< one enters the queue
@@ -61,6 +67,8 @@ class ChannelOf {
     return is_open(bank) && open_row_[bank] == decoder_.row(address);
   }
   const ChannelStatistics& statistics() const { return statistics_; }
+  /// Of each bank, pseudo-channels in the lowest bits of the number, then bank groups.
+  const std::vector<BankStatistics>& banks() const { return banks_; }
   const AddressDecoder& decoder() const { return decoder_; }
   void listen(CommandListener* listener) { listener_ = listener; }
 
@@ -132,6 +140,7 @@ class ChannelOf {
   RequestQueue<Banks> queue_;
   CommandListener* listener_ = nullptr;
   ChannelStatistics statistics_;
+  std::vector<BankStatistics> banks_;
 
   std::uint32_t banks_count_, pseudo_channels_, bank_groups_;
   std::uint32_t depth_, drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_;
@@ -174,6 +183,9 @@ class Channel {
   }
   const ChannelStatistics& statistics() const {
     return std::visit([](const auto& c) -> const ChannelStatistics& { return c.statistics(); }, channel_);
+  }
+  const std::vector<BankStatistics>& banks() const {
+    return std::visit([](const auto& c) -> const std::vector<BankStatistics>& { return c.banks(); }, channel_);
   }
   const AddressDecoder& decoder() const {
     return std::visit([](const auto& c) -> const AddressDecoder& { return c.decoder(); }, channel_);

@@ -127,6 +127,7 @@ void ChannelOf<Banks>::note_wait(std::uint32_t bank, Kind kind) {
     reason = Wait::turnaround;
   else if (last_kind_ == Kind::update)
     reason = Wait::update;
+  if (reason == Wait::turnaround) ++banks_[bank].turnarounds;
   statistics_.waits[static_cast<std::size_t>(Wait::bandwidth)] += burst;
   statistics_.waits[static_cast<std::size_t>(reason)] += gap - burst;
   last_column_ = now_;
@@ -201,6 +202,7 @@ template <class Banks>
 void ChannelOf<Banks>::precharge(std::uint32_t bank) {
   timing_.precharge(bank, now_);
   ++statistics_.precharges;
+  ++banks_[bank].conflicts;
   open_ &= ~bit_of<Banks>(bank);
   row_bus_free_ = now_ + 1;
   remove(ready(Need::precharge), bit_of<Banks>(bank));

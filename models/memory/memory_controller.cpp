@@ -154,6 +154,7 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   Cause::current() = arrival.cause;
   Cause::current().extend(time, Part::dram_latency);
   if (refuse(arrival, extension, time)) return;
+  note_flag(transaction);
   if (extension.operation != Operation::load) ++written_;
   take_effect(transaction, extension, is_local(arrival.port), time);
   if (trace_ != nullptr && arrival.port == from_peers) trace_arrival(extension, time);
@@ -164,8 +165,9 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   }
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
-  requests_[request] = {&transaction,     arrival.port,     0,     0, extension.operation == Operation::fetch_add,
-                        tracked(arrival), Cause::current(), waits_};
+  requests_[request] = {
+      &transaction, arrival.port,     0,     0, extension.operation == Operation::fetch_add, tracked(arrival),
+      time,         Cause::current(), waits_};
   enqueue(request, extension, time);
 }
 
@@ -350,6 +352,19 @@ void MemoryController::finish_access(std::uint32_t index, dram::Cycle cycle) {
   if (--request.remaining == 0) finished_.push(request.finished * cycle_, index);
 }
 
+/// Whoever polls a flag is released by who has written it.
+void MemoryController::note_flag(tlm::tlm_generic_payload& transaction) {
+  constexpr std::uint64_t flag_bytes = 8;
+  DataExtension& extension = extension_of(transaction);
+  const bool is_flag = extension.real || extension.operation == Operation::fetch_add;
+  if (!is_flag || extension.shape.bytes() > flag_bytes || !Cause::current().is_known()) return;
+  const std::uint64_t flag = transaction.get_address() / flag_bytes;
+  if (extension.operation != Operation::load) flags_[flag] = Cause::current();
+  if (!is_read(extension.operation)) return;
+  const auto written = flags_.find(flag);
+  if (written != flags_.end()) extension.seen = written->second;
+}
+
 void MemoryController::note_waits() {
   waits_ = {};
   for (const auto& state : channels_)
@@ -375,12 +390,22 @@ Cause MemoryController::cause_of(const Request& request, Picoseconds time) const
   return cause;
 }
 
+void MemoryController::note_latency(const Request& request, Picoseconds time) {
+  const DataExtension& extension = extension_of(*request.transaction);
+  Latency& latency = latencies_[extension.stream == Stream::compute ? 0 : 1];
+  const Picoseconds spent = time - std::min(time, request.arrival);
+  ++latency.requests;
+  latency.spent += spent;
+  latency.queued += spent - (is_read(extension.operation) ? std::min(spent, read_time_) : 0);
+}
+
 void MemoryController::respond() {
   while (!finished_.empty()) {
     const Picoseconds time = std::max(finished_.next_time(), now());
     const std::uint32_t index = finished_.pop();
     const Request request = std::move(requests_[index]);
     free_requests_.push_back(index);
+    note_latency(request, time);
     Cause::current() = cause_of(request, time);
     ports[request.port]->respond(*request.transaction, time - now());
     request.transaction->release();

@@ -35,6 +35,7 @@ Pool<Kind>& pool_of() {
 }  // namespace
 
 Cause Cause::current_;
+Picoseconds Cause::interval_ = never, Cause::next_sample_ = never;
 
 namespace {
 template <typename Window>
@@ -95,6 +96,7 @@ void Cause::add(Picoseconds until, Part part) {
   of(account.parts, part) += until - account.time;
   account.time = until;
   account.last = part;
+  if (until >= next_sample_) sample(until);
   if (account.windows != windows_of<Window>().size()) mark_windows(until);
 }
 
@@ -156,6 +158,22 @@ void Cause::mark_windows(Picoseconds until) {
     if (window.begin > until) return;
     if (window.is_open) add_mark(account, account.windows);
   }
+}
+
+void Cause::sample(Picoseconds until) {
+  constexpr std::uint64_t samples_of_an_interval = 1000;
+  for (; next_sample_ <= until; next_sample_ += interval_) {
+    open_window(next_sample_);
+    if (next_sample_ / interval_ == samples_of_an_interval) interval_ *= 2;
+  }
+}
+
+std::vector<Cause::Sample> Cause::samples() const {
+  std::vector<Sample> all;
+  for (const Mark* mark = account_ == nullptr ? nullptr : account_->mark; mark != nullptr; mark = mark->before)
+    all.push_back({windows_of<Window>()[mark->window].begin, mark->parts});
+  std::sort(all.begin(), all.end(), [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  return all;
 }
 
 std::uint32_t Cause::open_window(Picoseconds begin) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "protocol/time_parts.h"
 
@@ -60,6 +61,20 @@ class Cause {
   /// The parts from the begin of an open window to `end`; they add up to that time. All are 0 where nothing is known.
   TimeParts within(std::uint32_t window, Picoseconds end) const;
 
+  /// What the path had at a time.
+  struct Sample {
+    Picoseconds time;
+    TimeParts parts;
+  };
+  /// From now on a window begins at each multiple of the interval, for the timeline. After each 1000 of them the
+  /// interval doubles, so that causes stay small.
+  static void sample_every(Picoseconds interval) {
+    interval_ = interval;
+    next_sample_ = interval;
+  }
+  /// At the begins of all windows that are open, in order.
+  std::vector<Sample> samples() const;
+
  private:
   /// What the path had at the begin of a window.
   struct Mark {
@@ -88,9 +103,11 @@ class Cause {
   static Account* take();
   static void give_back(Account* account);
   static void release(Mark* mark);
+  static void sample(Picoseconds until);
 
   Account* account_ = nullptr;
   static Cause current_;
+  static Picoseconds interval_, next_sample_;  ///< never: there are no samples
 };
 
 /// Makes a cause the current one as long as this lives.

@@ -263,12 +263,23 @@ void Gpu::observe_registers(RegisterObserver* observer) {
   processor.observe(observer);
 }
 
+namespace {
+
+/// Adds the block's name in front.
+StatisticVisitor with_group(const Component& component, const StatisticVisitor& visit) {
+  return [&component, &visit](const std::string& name, const std::string& unit, const std::string& text, double value) {
+    visit(fmt::format("{}.{}", component.group(), name), unit, text, value);
+  };
+}
+
+}  // namespace
+
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {
-  for (const Component* component : components_)
-    component->visit_statistics(
-        [&](const std::string& name, const std::string& unit, const std::string& text, double value) {
-          visit(fmt::format("{}.{}", component->group(), name), unit, text, value);
-        });
+  for (const Component* component : components_) component->visit_statistics(with_group(*component, visit));
+}
+
+void Gpu::visit_details(const StatisticVisitor& visit) const {
+  for (const Component* component : components_) component->visit_details(with_group(*component, visit));
 }
 
 }  // namespace t3vp

@@ -71,6 +71,8 @@ class Gpu : public sc_core::sc_module {
   void observe_registers(RegisterObserver* observer);
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
+  /// The further figures of every block.
+  void visit_details(const StatisticVisitor& visit) const;
   /// Returns the violations that the checkers between its sockets have found.
   const Violations& violations() const { return probes_.violations(); }
   /// Returns the accesses to its memory that its software has not allocated.

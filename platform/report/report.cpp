@@ -64,7 +64,7 @@ ordered_json json_of(const interconnect::LinkEnd& end) {
 
 ordered_json links_json(const std::vector<LinkFigures>& links) {
   ordered_json list = ordered_json::array();
-  for (const LinkFigures& l : links)
+  for (const LinkFigures& l : links) {
     list.push_back({{"from", json_of(l.from)},
                     {"to", json_of(l.to)},
                     {"payload_bytes", l.payload_bytes},
@@ -73,6 +73,8 @@ ordered_json links_json(const std::vector<LinkFigures>& links) {
                     {"utilization", l.utilization},
                     {"queueing_ns", l.queueing_ns},
                     {"credit_stall_ns", l.credit_stall_ns}});
+    if (l.latency_ns) list.back()["latency_ns"] = *l.latency_ns;
+  }
   return list;
 }
 

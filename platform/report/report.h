@@ -46,12 +46,13 @@ struct RunTimes {
 struct LinkFigures {
   interconnect::LinkEnd from, to;
   double bandwidth_GBps = 0;
-  std::uint64_t payload_bytes = 0;  ///< tensor data
-  std::uint64_t wire_bytes = 0;     ///< with headers and signals
-  std::uint64_t packets = 0;        ///< of data and signals
-  double utilization = 0;           ///< 0 to 1, of the total time
-  double queueing_ns = 0;           ///< mean time from a store's arrival at the link to its first byte on it
-  double credit_stall_ns = 0;       ///< in which stores waited and nothing was sent, for want of credits
+  std::uint64_t payload_bytes = 0;        ///< tensor data
+  std::uint64_t wire_bytes = 0;           ///< with headers and signals
+  std::uint64_t packets = 0;              ///< of data and signals
+  double utilization = 0;                 ///< 0 to 1, of the total time
+  double queueing_ns = 0;                 ///< mean time from a store's arrival at the link to its first byte on it
+  std::optional<double> latency_ns = {};  ///< on request: mean time from a store's arrival to that at the far end
+  double credit_stall_ns = 0;             ///< in which stores waited and nothing was sent, for want of credits
 };
 
 /// Each is the figure of the GPU where it is largest.

@@ -180,6 +180,10 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
       figures.credit_stall_ns += to_ns(of_phase[index].stalled);
     }
     figures.queueing_ns = stores == 0 ? 0 : waited_ns / static_cast<double>(stores);
+    const double sent_ns = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps;
+    if (configuration.has_details && stores != 0)
+      figures.latency_ns =
+          figures.queueing_ns + sent_ns / static_cast<double>(stores) + to_ns(placements[index].parameters.latency);
     figures.utilization = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps / total_ns;
     list.push_back(figures);
   }
@@ -221,9 +225,12 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, con
     figures.spills = std::max(figures.spills, tracker.spills());
     figures.trigger_wait_ns = std::max(figures.trigger_wait_ns, tracker.trigger_wait_ns());
     figures.size_bytes = tracker.size_bytes();
-    gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
+    const StatisticVisitor add = [&](const std::string& name, const std::string& unit, const std::string& text,
+                                     double value) {
       result.statistics.push_back({statistics_of_gpu(gpu->processor.gpu()) + name, unit, text, value});
-    });
+    };
+    gpu->visit_statistics(add);
+    if (configuration.has_details) gpu->visit_details(add);
   }
   // A run that broke off has no total.
   const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);
