@@ -66,7 +66,7 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   visit("resident", "bytes", "host memory that holds HBM content", number(store_.allocated_bytes()));
 }
 
-/// Of each stream, then of each channel and its banks.
+/// Visits each stream, then each channel with its banks.
 void MemoryController::visit_details(const StatisticVisitor& visit) const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   for (std::size_t stream = 0; stream < latencies_.size(); ++stream) {

@@ -64,7 +64,7 @@ void Processor::act() {
   Cause::current() = cause_;
 }
 
-/// The program has waited since then for what the latest interrupt line has told, if any has since.
+/// The program has waited since then. The latest interrupt line that was raised in this time has released it.
 void Processor::follow_interrupt(Picoseconds since) {
   if (interrupt_cause_ != nullptr && interrupt_cause_->time() >= since) cause_ = *interrupt_cause_;
   cause_.extend(local_now(), Part::sync);

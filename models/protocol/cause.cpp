@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
-#include <vector>
+#include <limits>
+#include <map>
 
 namespace t3vp {
 namespace {
@@ -34,16 +34,20 @@ Pool<Kind>& pool_of() {
 
 }  // namespace
 
-Cause Cause::current_;
-Picoseconds Cause::interval_ = never, Cause::next_sample_ = never;
+struct Cause::Windows {
+  std::vector<Window> all;                           ///< by number
+  std::multimap<Picoseconds, std::uint32_t> begins;  ///< numbers, in the order of time
+};
 
-namespace {
-template <typename Window>
-std::vector<Window>& windows_of() {
-  static auto* const windows = new std::vector<Window>;
+Cause Cause::current_;
+std::uint32_t Cause::windows_opened_ = 0;
+Picoseconds Cause::latest_window_ = 0, Cause::interval_ = never, Cause::next_sample_ = never;
+
+/// Never destroyed, as pools.
+Cause::Windows& Cause::windows() {
+  static auto* const windows = new Windows;
   return *windows;
 }
-}  // namespace
 
 Cause::Account* Cause::take() {
   Account* const account = pool_of<Account>().take();
@@ -68,11 +72,8 @@ void Cause::release(Mark* mark) {
 Cause Cause::begin() {
   Cause cause;
   cause.account_ = take();
-  Account& account = *cause.account_;
-  account.windows = 0;
-  account.last = Part::launch;
-  account.time = 0;
-  account.parts = {};
+  *cause.account_ = Account{};
+  cause.account_->users = 1;
   return cause;
 }
 
@@ -80,84 +81,91 @@ Cause Cause::begin() {
 void Cause::own() {
   if (account_->users == 1) return;
   Account* const copy = take();
-  copy->windows = account_->windows;
-  copy->last = account_->last;
-  copy->time = account_->time;
-  copy->parts = account_->parts;
-  copy->mark = account_->mark;
+  *copy = *account_;
+  copy->users = 1;
   if (copy->mark != nullptr) ++copy->mark->users;
   --account_->users;
   account_ = copy;
 }
 
+void Cause::take_step(Account& account, Picoseconds time, Part part) {
+  of(account.parts, part) += time;
+  constexpr Picoseconds most = std::numeric_limits<std::uint32_t>::max();
+  Step* step = &account.steps[account.step];
+  if (step->part != part) {
+    account.step = (account.step + 1) % steps_kept;
+    step = &account.steps[account.step];
+    *step = {0, part};
+  }
+  step->time = static_cast<std::uint32_t>(std::min(step->time + time, most));
+}
+
 void Cause::add(Picoseconds until, Part part) {
   own();
   Account& account = *account_;
-  of(account.parts, part) += until - account.time;
+  const Picoseconds since = account.time;
+  take_step(account, until - since, part);
   account.time = until;
-  account.last = part;
   if (until >= next_sample_) sample(until);
-  if (account.windows != windows_of<Window>().size()) mark_windows(until);
+  if (account.windows != windows_opened_ || since < latest_window_) mark_windows(account, since);
 }
 
 void Cause::extend(Picoseconds until, const TimeParts& proportion, Part otherwise) {
   if (account_ == nullptr || account_->time >= until) return;
   const Picoseconds all = sum_of(proportion);
   if (all == 0) return add(until, otherwise);
-  const Picoseconds time = until - account_->time;
+  const auto time = static_cast<double>(until - account_->time);
   const auto most =
       static_cast<std::size_t>(std::max_element(proportion.begin(), proportion.end()) - proportion.begin());
-  own();
-  Picoseconds left = time;
-  for (std::size_t i = 0; i < part_count; ++i) {
-    if (i == most || proportion[i] == 0) continue;
-    const auto share =
-        std::min(left, static_cast<Picoseconds>(static_cast<double>(time) * static_cast<double>(proportion[i]) /
-                                                static_cast<double>(all)));
-    account_->parts[i] += share;
-    account_->time += share;
-    left -= share;
-  }
-  add(until, static_cast<Part>(most));
+  for (std::size_t i = 0; i < part_count; ++i)
+    if (i != most && proportion[i] != 0)
+      extend(std::min(until, account_->time + static_cast<Picoseconds>(time * static_cast<double>(proportion[i]) /
+                                                                       static_cast<double>(all))),
+             static_cast<Part>(i));
+  extend(until, static_cast<Part>(most));
 }
 
-/// Takes time off the latest part, and off the others when that was shorter.
-void Cause::cut(TimeParts& parts, Part last, Picoseconds excess) {
-  const Picoseconds taken = std::min(of(parts, last), excess);
-  of(parts, last) -= taken;
-  excess -= taken;
-  for (Picoseconds& part : parts) {
-    const Picoseconds more = std::min(part, excess);
-    part -= more;
-    excess -= more;
+/// Takes the steps since then off, and what is missing from all parts.
+TimeParts Cause::parts_at(const Account& account, Picoseconds time) {
+  TimeParts parts = account.parts;
+  Picoseconds excess = account.time - std::min(time, account.time);
+  const auto cut = [&](Part part, Picoseconds most) {
+    const Picoseconds taken = std::min({of(parts, part), most, excess});
+    of(parts, part) -= taken;
+    excess -= taken;
+  };
+  for (std::size_t i = 0; i < steps_kept && excess != 0; ++i) {
+    const Step& step = account.steps[(account.step + steps_kept - i) % steps_kept];
+    cut(step.part, step.time);
   }
+  for (std::size_t i = 0; i < part_count && excess != 0; ++i) cut(static_cast<Part>(i), excess);
+  return parts;
 }
 
-/// A mark says what the path had at the window's begin, which the latest time contains.
 void Cause::add_mark(Account& account, std::uint32_t window) {
-  Mark* const mark = pool_of<Mark>().take();
-  while (account.mark != nullptr && !windows_of<Window>()[account.mark->window].is_open) {
+  const std::vector<Window>& all = windows().all;
+  while (account.mark != nullptr && !all[account.mark->window].is_open) {
     Mark* const closed = account.mark;
     account.mark = closed->before;
     if (account.mark != nullptr) ++account.mark->users;
     release(closed);
   }
-  mark->users = 1;
-  mark->window = window;
-  mark->parts = account.parts;
-  mark->before = account.mark;
-  const Picoseconds begin = windows_of<Window>()[window].begin;
-  if (account.time > begin) cut(mark->parts, account.last, account.time - begin);
+  Mark* const mark = pool_of<Mark>().take();
+  *mark = {1, window, parts_at(account, all[window].begin), account.mark};
   account.mark = mark;
 }
 
-void Cause::mark_windows(Picoseconds until) {
-  const std::vector<Window>& windows = windows_of<Window>();
-  for (Account& account = *account_; account.windows != windows.size(); ++account.windows) {
-    const Window& window = windows[account.windows];
-    if (window.begin > until) return;
-    if (window.is_open) add_mark(account, account.windows);
+/// Windows may be opened before or after the path comes to their begin: programs run ahead of the simulation, and so do
+/// blocks that know an end in advance.
+void Cause::mark_windows(Account& account, Picoseconds since) {
+  const Windows& known = windows();
+  for (; account.windows != windows_opened_; ++account.windows) {
+    const Window& window = known.all[account.windows];
+    if (window.is_open && window.begin <= since) add_mark(account, account.windows);
   }
+  const auto end = known.begins.upper_bound(account.time);
+  for (auto window = known.begins.upper_bound(since); window != end; ++window)
+    if (known.all[window->second].is_open) add_mark(account, window->second);
 }
 
 void Cause::sample(Picoseconds until) {
@@ -171,36 +179,41 @@ void Cause::sample(Picoseconds until) {
 std::vector<Cause::Sample> Cause::samples() const {
   std::vector<Sample> all;
   for (const Mark* mark = account_ == nullptr ? nullptr : account_->mark; mark != nullptr; mark = mark->before)
-    all.push_back({windows_of<Window>()[mark->window].begin, mark->parts});
+    all.push_back({windows().all[mark->window].begin, mark->parts});
   std::sort(all.begin(), all.end(), [](const Sample& a, const Sample& b) { return a.time < b.time; });
   return all;
 }
 
 std::uint32_t Cause::open_window(Picoseconds begin) {
-  std::vector<Window>& windows = windows_of<Window>();
-  windows.push_back({begin, true});
-  return static_cast<std::uint32_t>(windows.size() - 1);
+  windows().all.push_back({begin, true});
+  windows().begins.emplace(begin, windows_opened_);
+  latest_window_ = std::max(latest_window_, begin);
+  return windows_opened_++;
 }
 
-void Cause::close_window(std::uint32_t window) { windows_of<Window>()[window].is_open = false; }
+void Cause::close_window(std::uint32_t window) { windows().all[window].is_open = false; }
 
 TimeParts Cause::within(std::uint32_t window, Picoseconds end) const {
   if (account_ == nullptr) return {};
   Cause whole = *this;
-  whole.own();
   whole.extend(end, Part::sync);
-  whole.mark_windows(whole.time());
-  TimeParts parts = whole.account_->parts;
-  if (whole.time() > end) cut(parts, whole.account_->last, whole.time() - end);
-  const Mark* mark = whole.account_->mark;
+  whole.own();
+  Account& account = *whole.account_;
+  mark_windows(account, account.time);
+  const Mark* mark = account.mark;
   while (mark != nullptr && mark->window != window) mark = mark->before;
   if (mark == nullptr) return {};
+  TimeParts parts = parts_at(account, end);
   Picoseconds missing = 0;
   for (std::size_t i = 0; i < part_count; ++i) {
     if (parts[i] < mark->parts[i]) missing += mark->parts[i] - parts[i];
     parts[i] -= std::min(parts[i], mark->parts[i]);
   }
-  cut(parts, whole.account_->last, missing);
+  for (Picoseconds& part : parts) {
+    const Picoseconds taken = std::min(part, missing);
+    part -= taken;
+    missing -= taken;
+  }
   return parts;
 }
 

@@ -82,24 +82,34 @@ class Cause {
     TimeParts parts;
     Mark* before;
   };
+  /// The latest time, by parts one after the other.
+  struct Step {
+    std::uint32_t time;  ///< ps; less than it was when that does not fit
+    Part part;
+  };
+  static constexpr std::size_t steps_kept = 6;
   struct Account {
     std::uint32_t users = 0;
-    std::uint32_t windows = 0;  ///< so many have been marked
-    Part last = Part::launch;   ///< the part of the latest time
+    std::uint32_t windows = 0;  ///< so many have been looked at
     Picoseconds time = 0;
     TimeParts parts{};
+    std::array<Step, steps_kept> steps{};  ///< the latest at `step`, those before it before that, round
+    std::size_t step = 0;
     Mark* mark = nullptr;  ///< of the latest window; null: of none
   };
   struct Window {
     Picoseconds begin;
     bool is_open;
   };
+  struct Windows;
 
   void add(Picoseconds until, Part part);
   void own();
-  void mark_windows(Picoseconds until);
+  static void take_step(Account& account, Picoseconds time, Part part);
+  static void mark_windows(Account& account, Picoseconds since);
   static void add_mark(Account& account, std::uint32_t window);
-  static void cut(TimeParts& parts, Part last, Picoseconds excess);
+  static TimeParts parts_at(const Account& account, Picoseconds time);
+  static Windows& windows();
   static Account* take();
   static void give_back(Account* account);
   static void release(Mark* mark);
@@ -107,6 +117,8 @@ class Cause {
 
   Account* account_ = nullptr;
   static Cause current_;
+  static std::uint32_t windows_opened_;
+  static Picoseconds latest_window_;           ///< the latest begin of any
   static Picoseconds interval_, next_sample_;  ///< never: there are no samples
 };
 

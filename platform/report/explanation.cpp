@@ -17,7 +17,8 @@ using nlohmann::json;
 
 constexpr std::size_t parts_shown = 5, phases_shown = 3;
 
-/// What a part is for its reader: the bounds that removing it would remove as well, and the keys that shorten it.
+/// What a part is for its reader: the bound that removing it would remove as well, and the keys that shorten it. The link
+/// bound is that of NICs too.
 struct PartText {
   const char* bound;  ///< "compute", "link" or "dram"; empty: none
   const char* keys;
@@ -35,7 +36,7 @@ constexpr PartText texts[part_count] = {
     {"link", "links.bandwidth_GBps"},
     {"", "links.link_latency_ns"},
     {"", "links.receive_buffer_KiB"},
-    {"", "nic.wire_GBps, nic.messages_per_us, nic.io_GBps"},
+    {"link", "nic.wire_GBps, nic.messages_per_us, nic.io_GBps"},
     {"", "compute.launch_latency_ns, processor.register_access_ns"},
     {"", "processor.interrupt_entry_ns, compute.poll_ns"},
     {"", "tracker.ways, tracker.sets"},
