@@ -32,7 +32,7 @@ unsigned lowest(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz
 
 void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   const std::uint32_t index = take(loads_, free_loads_);
-  loads_[index] = {&transaction, 1, time};
+  loads_[index] = {&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current()};
   transaction.acquire();
   gaps_.clear();
   missing_.clear();
@@ -228,6 +228,7 @@ void LastLevelCache::late_fill() {
 void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_generic_payload& transaction) {
   const tlm::tlm_response_status response = transaction.get_response_status();
   const bool failed = response != tlm::TLM_OK_RESPONSE;
+  const Cause cause = Cause::current();
   const Fill& fill = fills_[index];
   for (const Missing& missing : fill.lines) settle(index, missing, transaction);
   if (!failed)
@@ -242,6 +243,7 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_gene
     free_waiters_.push_back(waiter);
     Load& load = loads_[entry.load];
     load.ready = std::max(load.ready, time);
+    load.cause.follow(cause);
     if (failed) load.response = response;
     finish(entry.load);
     waiter = entry.next;
@@ -282,6 +284,7 @@ void LastLevelCache::finish(std::uint32_t index) {
   transaction.set_response_status(load.response);
   const Picoseconds delay = std::max(load.ready, now()) - now();
   free_loads_.push_back(index);
+  Cause::current() = std::move(load.cause);
   compute.respond(transaction, delay);
   transaction.release();
 }

@@ -67,6 +67,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
     std::uint32_t pending = 0;
     Picoseconds ready = 0;
     tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;  ///< of the last fill that failed
+    Cause cause = {};                                          ///< of its latest data
   };
   struct Piece {  ///< of an access: what it touches of one line
     CacheTags::Place place;
@@ -182,7 +183,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   std::vector<std::uint32_t> planned_fills_;  ///< of those
   std::vector<Copy> copies_;                  ///< of the load at hand
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
-  EventQueue<LateFill> late_fills_{[this] { late_fill(); }};
+  EventQueue<LateFill> late_fills_{[this] { late_fill(); }, Part::dram_latency};
   std::uint64_t write_backs_in_flight_ = 0;
   bool flushing_ = false;
   std::vector<std::function<void()>> releases_;    ///< that wait for write-backs

@@ -99,12 +99,18 @@ void ComputeCluster::hold_polls(bool held) {
   if (polls_are_held_ == held) return;
   polls_are_held_ = held;
   if (held) return;
-  std::vector<std::pair<Picoseconds, KernelQueue::Event>> missed;
+  struct Missed {
+    Picoseconds time;
+    KernelQueue::Event event;
+    Cause cause;
+  };
+  std::vector<Missed> missed;
   while (polls_.ready()) {
     const Picoseconds time = polls_.next_time(), rounds = (now() - time + parameters_.poll - 1) / parameters_.poll;
-    missed.emplace_back(time + rounds * parameters_.poll, polls_.pop());
+    const KernelQueue::Event event = polls_.pop();
+    missed.push_back({time + rounds * parameters_.poll, event, Cause::current()});
   }
-  for (const auto& [time, event] : missed) polls_.push(time, event);
+  for (Missed& poll : missed) polls_.push(poll.time, poll.event, std::move(poll.cause));
   polls_.arm();
 }
 

@@ -130,7 +130,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   Trace* trace_;
   std::array<std::vector<Trace::Track>, queue_count> tracks_;  ///< of each queue, others than 0's made when needed
   std::array<std::vector<Trace::Track>, queue_count> rows_;    ///< of each queue, of the first workgroups of a kernel
-  EventQueue<KernelQueue::Event> events_{[this] { step(); }};
+  EventQueue<KernelQueue::Event> events_{[this] { step(); }, Part::dram_latency};
   EventQueue<KernelQueue::Event> polls_{[this] { poll(); }};
   bool polls_are_held_ = false;
   std::uint64_t polls_in_vain_ = 0, stretches_ = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/cluster_parameters.h"
+#include "protocol/cause.h"
 #include "protocol/units.h"
 #include "t3/device.h"
 
@@ -14,16 +15,22 @@ class ComputeUnits {
  public:
   explicit ComputeUnits(const ComputeParameters& parameters)
       : parameters_(parameters),
-        units_(parameters.compute_units, {0, 0, parameters.register_bytes, parameters.local_bytes}) {}
+        units_(parameters.compute_units, {0, 0, parameters.register_bytes, parameters.local_bytes, {}}) {}
 
   std::uint32_t count() const { return parameters_.compute_units; }
 
-  /// Occupies matrix and vector lanes for `duration` as soon as they are free; returns the end.
-  Picoseconds occupy(std::uint32_t cu, Picoseconds duration) {
-    Picoseconds& until = units_[cu].busy_until;
-    until = std::max(until, now()) + duration;
-    return until;
+  /// Occupies matrix and vector lanes for `duration`, of these parts, as soon as they are free; returns the end.
+  Picoseconds occupy(std::uint32_t cu, Picoseconds duration, const TimeParts& parts) {
+    Unit& unit = units_[cu];
+    unit.busy_until = std::max(unit.busy_until, now()) + duration;
+    Cause cause = Cause::current();
+    cause.follow(unit.cause);  // the work before, while it lasts
+    cause.extend(unit.busy_until, parts, Part::matrix);
+    unit.cause = std::move(cause);
+    return unit.busy_until;
   }
+  /// The cause of the end of what occupies the lanes.
+  const Cause& cause_of(std::uint32_t cu) const { return units_[cu].cause; }
 
   /// Loaded data pass the port, one load after the other; returns when these have.
   Picoseconds pass_port(std::uint32_t cu, std::uint64_t bytes) {
@@ -51,13 +58,17 @@ class ComputeUnits {
 
   /// Marks all lanes and ports as free.
   void free_lanes() {
-    for (Unit& unit : units_) unit.busy_until = unit.port_until = 0;
+    for (Unit& unit : units_) {
+      unit.busy_until = unit.port_until = 0;
+      unit.cause = {};
+    }
   }
 
  private:
   struct Unit {
     Picoseconds busy_until, port_until;
     std::uint32_t registers, local;  ///< bytes that are free
+    Cause cause;                     ///< of busy_until
   };
   ComputeParameters parameters_;
   std::vector<Unit> units_;

@@ -34,7 +34,8 @@ void KernelQueue::issue(Slot slot, Transaction& transaction, Picoseconds delay) 
 }
 
 void KernelQueue::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
-  cluster_.events_.push(time, {Step::elapsed, number_, slot, tag, nullptr, generation_});
+  cluster_.events_.push(time, {Step::elapsed, number_, slot, tag, nullptr, generation_},
+                        cluster_.units_.cause_of(slots_.cu_of(slot)));
 }
 
 void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) {
@@ -42,9 +43,23 @@ void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) 
   cluster_.polls_.push(time, {Step::poll, number_, slot, tag, nullptr, generation_});
 }
 
-Picoseconds KernelQueue::occupy(Slot slot, Picoseconds duration) {
-  cluster_.busy_time_ += duration;
-  return cluster_.units_.occupy(slots_.cu_of(slot), duration);
+Picoseconds KernelQueue::occupy(Slot slot, const Occupation& work) {
+  cluster_.busy_time_ += work.duration;
+  return cluster_.units_.occupy(slots_.cu_of(slot), work.duration, parts_of(work));
+}
+
+/// The last workgroups, fewer than compute units, take a whole round. Their even share of it is what they would take
+/// on all compute units.
+TimeParts KernelQueue::parts_of(const Occupation& work) const {
+  constexpr double scale = 1 << 30;
+  const std::uint32_t all = kernel_->workgroups(), units = slots_.allowed_units(), rest = all % units;
+  const bool is_last_round = rest != 0 && work.workgroup >= all - rest;
+  const double even = is_last_round ? static_cast<double>(rest) / units : 1;
+  TimeParts parts{};
+  of(parts, Part::matrix) = static_cast<Picoseconds>(scale * even * (1 - work.clipped));
+  of(parts, Part::tile_quantization) = static_cast<Picoseconds>(scale * even * work.clipped);
+  of(parts, Part::wave_quantization) = static_cast<Picoseconds>(scale * (1 - even));
+  return parts;
 }
 
 void KernelQueue::step(const Event& event) {

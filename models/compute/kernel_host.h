@@ -20,6 +20,13 @@ using Slot = std::uint32_t;
 
 struct RepeatedRead;
 
+/// Work that occupies a compute unit.
+struct Occupation {
+  Picoseconds duration = 0;
+  double clipped = 0;           ///< share of the duration that computes the clipped part of a tile at an edge, 0 to 1
+  std::uint32_t workgroup = 0;  ///< whose work it is
+};
+
 /// A part of a kernel's code that computes on the simulating machine, for observers that report what it does there.
 struct KernelCode {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
@@ -52,12 +59,12 @@ class KernelHost {
   /// Sends a request of a workgroup, which leaves after `delay`. Its answer comes back through
   /// KernelRun::answered().
   virtual void issue(Slot slot, Transaction& transaction, Picoseconds delay = 0) = 0;
-  /// Calls KernelRun::elapsed(slot, tag) at `time`.
+  /// Calls KernelRun::elapsed(slot, tag) at `time`, the end of what occupies the slot's compute unit.
   virtual void schedule(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
   /// Calls KernelRun::poll_again(slot, tag) at `time`, or later when polls are held.
   virtual void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
-  /// Occupies the slot's compute unit for `duration` as soon as it is free; returns the end.
-  virtual Picoseconds occupy(Slot slot, Picoseconds duration) = 0;
+  /// Occupies the slot's compute unit as soon as it is free; returns the end.
+  virtual Picoseconds occupy(Slot slot, const Occupation& work) = 0;
   /// A sum that the injected fault has rounded wrongly, in words.
   virtual void wrongly_rounded(const std::string& what) = 0;
   /// A kernel's code begins to compute on the host, or has come back: null.

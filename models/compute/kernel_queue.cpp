@@ -61,6 +61,7 @@ void KernelQueue::fetch() {
   busy_ = true;
   if (order() != nullptr) begin_order();
   registers().status[number_].busy.set(1);
+  fetch_cause_ = cause_at(now(), Part::launch);
   read(ring_.packet_address(), PacketRing::entry_bytes);
 }
 
@@ -72,6 +73,8 @@ void KernelQueue::read(std::uint64_t address, std::uint32_t bytes) {
 }
 
 void KernelQueue::fetched(Transaction& transaction) {
+  Cause::current() = fetch_cause_;
+  Cause::current().extend(now(), Part::launch);
   if (fetching_arguments_) {
     fetching_arguments_ = false;
     if (failure_ != Status::ok) return refuse({Status::bad_packet, "the arguments cannot be read"});
@@ -120,7 +123,8 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   registers().status[number_].running.set(1);
   const std::vector<OutputRange>& writes = launch_.ranges().writes;  // none of a kernel that only sends
   tell_output(writes.empty() ? OutputRange{} : writes.front());
-  cluster_.events_.push(launch_.time(), {Step::launch, number_, dispatcher, 0, nullptr, generation_});
+  cluster_.events_.push(launch_.time(), {Step::launch, number_, dispatcher, 0, nullptr, generation_},
+                        cause_at(launch_.time(), Part::launch));
 }
 
 /// What is in flight in memory gets no response.

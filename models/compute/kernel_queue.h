@@ -108,7 +108,7 @@ class KernelQueue final : public KernelHost {
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
   void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) override;
-  Picoseconds occupy(Slot slot, Picoseconds duration) override;
+  Picoseconds occupy(Slot slot, const Occupation& work) override;
   void wrongly_rounded(const std::string& what) override;
   void code_runs(const KernelCode* code) override;
   void left_floats(const char* part) override { launch_.note_left_floats(part); }
@@ -119,6 +119,7 @@ class KernelQueue final : public KernelHost {
   void fetch();
   void read(std::uint64_t address, std::uint32_t bytes);
   void fetched(Transaction& transaction);
+  TimeParts parts_of(const Occupation& work) const;
   void take_packet(const unsigned char* entry);
   void wait_for_other();
   void take_arguments(const unsigned char* bytes);
@@ -164,6 +165,7 @@ class KernelQueue final : public KernelHost {
   /// Of each queue: the last packet that packets of this queue have waited for since the reset, directly or by others.
   std::array<std::uint64_t, registers::KernelQueue::base_count> behind_{};
   OutputRange output_;  ///< of the kernel that runs
+  Cause fetch_cause_;   ///< of the latest packet's fetch
   /// What its packets so far are behind, themselves too; where the program was when it announced further ones.
   OrderPoint point_ = 0;
   std::deque<std::pair<std::uint64_t, OrderPoint>> announced_from_;

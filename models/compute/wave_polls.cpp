@@ -61,6 +61,11 @@ bool WavePolls::ends(Wave& wave, const Transaction& transaction) {
       return false;
     }
   }
+  if (const Cause& written = transaction.get_extension<DataExtension>()->seen;
+      wave.poll.in_vain != 0 && written.is_known()) {
+    Cause::current() = written;
+    Cause::current().extend(now(), Part::sync);
+  }
   const KernelTime time(host_, code_of(wave));
   *poll.done = ok;
   return true;

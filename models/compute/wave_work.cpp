@@ -23,10 +23,19 @@ double WaveWork::cycles_of(const t3_call& work) const {
   return 2.0 * work.product.m * work.product.n * work.product.k / (p.matrix_flops_per_cycle * p.matrix_efficiency);
 }
 
+/// Returns the share of a product's time for rows, columns and depth that the tiles at the edges do not have.
+double WaveWork::clipped_share(const t3_call& work) {
+  if (work.kind != T3_CALL_MULTIPLY) return 0;
+  const t3_product& p = work.product;
+  const double depth = p.transpose_a ? p.a.rows : p.a.columns, all = 1.0 * p.m * p.n * p.k;
+  return all == 0 ? 0 : 1 - p.sum.rows * 1.0 * p.sum.columns * depth / all;
+}
+
 Refusal WaveWork::occupy(Wave& wave, const t3_call& work) {
   const double cycles = cycles_of(work), GHz = host_.parameters().clock_GHz;
   Picoseconds end = 0;
-  if (cycles * 1000 / GHz < end_of_time_ps) end = host_.occupy(wave.slot, cycle_time(cycles, GHz));
+  if (cycles * 1000 / GHz < end_of_time_ps)
+    end = host_.occupy(wave.slot, {cycle_time(cycles, GHz), clipped_share(work), wave.given.workgroup});
   if (end == 0 || static_cast<double>(end) > end_of_time_ps)
     return refused(Status::aborted, "work of {} cycles: work that ends within {:.0f} s of simulated time expected",
                    cycles, end_of_time_ps / 1e12);

@@ -31,6 +31,7 @@ class WaveWork {
 
  private:
   double cycles_of(const t3_call& work) const;
+  static double clipped_share(const t3_call& work);
   Refusal compute(Wave& wave, const t3_vector_work& work);
   Refusal validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;
   void add(const Wave& wave, const t3_tile& sum, const t3_tile& addend);

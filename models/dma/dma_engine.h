@@ -87,7 +87,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   LinkTransfers links_;
   NicTransfers queues_;
   MemoryFill fill_;
-  EventQueue<Event> events_{[this] { step(); }};
+  EventQueue<Event> events_{[this] { step(); }, Part::dma};
 };
 
 }  // namespace t3vp::dma

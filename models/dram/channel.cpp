@@ -37,6 +37,7 @@ ChannelOf<Banks>::ChannelOf(const MemorySpec& spec)
     : decoder_(spec),
       timing_(spec),
       queue_(spec.queue_depth, spec.has_split_queues() ? 2 : 1),
+      banks_(bank_count(spec.geometry)),
       banks_count_(static_cast<std::uint32_t>(bank_count(spec.geometry))),
       pseudo_channels_(spec.geometry.pseudo_channels),
       bank_groups_(spec.geometry.bank_groups),

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "dram/address_decoder.h"
 #include "dram/bank_mask.h"
@@ -17,14 +18,29 @@
 
 namespace t3vp::dram {
 
+/// What a channel with accesses waits for between two column commands.
+enum class Wait : std::uint8_t {
+  bandwidth,   ///< the data bus, or the next column command of a bank group
+  turnaround,  ///< the change between reads and writes
+  row_miss,    ///< precharge, activation, refresh
+  update,      ///< the longer column access of a near-memory update
+};
+using Waits = std::array<Cycle, 4>;
+
 struct ChannelStatistics {
   std::uint64_t reads = 0, writes = 0, updates = 0;
   std::uint64_t activates = 0, precharges = 0, refreshes = 0;
   std::uint64_t data_bus_cycles = 0;   ///< of all pseudo-channels
   std::uint64_t occupancy_cycles = 0;  ///< sum of the occupancy over cycles
+  Waits waits{};                       ///< cycles with accesses, by what they waited for
   std::uint64_t column_accesses() const { return reads + writes + updates; }
   /// 1 - ACT / (RD + WR); 0 before the first access.
   double row_hit_rate() const;
+};
+
+struct BankStatistics {
+  std::uint64_t conflicts = 0;    ///< rows closed for an access to another row
+  std::uint64_t turnarounds = 0;  ///< accesses that waited for the change between reads and writes
 };
 
 /// The response of a channel's source in a cycle.
@@ -51,6 +67,8 @@ class ChannelOf {
     return is_open(bank) && open_row_[bank] == decoder_.row(address);
   }
   const ChannelStatistics& statistics() const { return statistics_; }
+  /// Of each bank, pseudo-channels in the lowest bits of the number, then bank groups.
+  const std::vector<BankStatistics>& banks() const { return banks_; }
   const AddressDecoder& decoder() const { return decoder_; }
   void listen(CommandListener* listener) { listener_ = listener; }
 
@@ -90,6 +108,7 @@ class ChannelOf {
   bool issue_column(Done& done);
   template <class Done>
   void column_command(std::uint32_t bank, Done& done);
+  void note_wait(std::uint32_t bank, Kind kind);
   void issue_row();
   Banks legal(Need need, Banks blocked);
   static void remove(Ready& ready, Banks banks);
@@ -121,12 +140,15 @@ class ChannelOf {
   RequestQueue<Banks> queue_;
   CommandListener* listener_ = nullptr;
   ChannelStatistics statistics_;
+  std::vector<BankStatistics> banks_;
 
   std::uint32_t banks_count_, pseudo_channels_, bank_groups_;
   std::uint32_t depth_, drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_;
   bool dual_command_bus_, split_oldest_first_, refused_ = false;
   Cycle refresh_interval_;
 
+  Cycle last_column_ = 0, busy_since_ = 0;  // the latest column command; first access after an idle time
+  Kind last_kind_ = Kind::read;
   Cycle now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
   std::array<std::uint32_t, 2> held_{};
   std::uint32_t class_ = 0, priority_ = 0;
@@ -138,6 +160,7 @@ class ChannelOf {
   Cycle refresh_wake_ = never_cycle;
   std::array<std::uint32_t, capacity_of<Banks>> request_;  // of bound banks: slot in the queue
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
+  std::array<Cycle, capacity_of<Banks>> opened_{};  // when the row was opened
 };
 
 /// A channel of any number of banks up to max_banks.
@@ -160,6 +183,9 @@ class Channel {
   }
   const ChannelStatistics& statistics() const {
     return std::visit([](const auto& c) -> const ChannelStatistics& { return c.statistics(); }, channel_);
+  }
+  const std::vector<BankStatistics>& banks() const {
+    return std::visit([](const auto& c) -> const std::vector<BankStatistics>& { return c.banks(); }, channel_);
   }
   const AddressDecoder& decoder() const {
     return std::visit([](const auto& c) -> const AddressDecoder& { return c.decoder(); }, channel_);

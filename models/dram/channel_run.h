@@ -37,6 +37,7 @@ void ChannelOf<Banks>::admit(Feed& feed) {
     ask_at_ = std::max(retry, now_ + 1);
     return;
   }
+  if (occupancy() == 0 && bound_ == 0) busy_since_ = now_;
   queue_.push(access, decoder_.bank(access.address), decoder_.row(access.address));
   ++held_[queue_.class_of(access.kind)];
   ask_at_ = now_ + 1;
@@ -114,6 +115,25 @@ bool ChannelOf<Banks>::issue_column(Done& done) {
   return true;
 }
 
+/// The time since the latest column command, or since the first access after an idle time. The data bus has its burst
+/// of it in any case.
+template <class Banks>
+void ChannelOf<Banks>::note_wait(std::uint32_t bank, Kind kind) {
+  const Cycle since = std::max(last_column_, busy_since_), gap = now_ - since, burst = std::min<Cycle>(gap, burst_);
+  Wait reason = Wait::bandwidth;
+  if (opened_[bank] >= since)
+    reason = Wait::row_miss;
+  else if ((kind == Kind::read) != (last_kind_ == Kind::read))
+    reason = Wait::turnaround;
+  else if (last_kind_ == Kind::update)
+    reason = Wait::update;
+  if (reason == Wait::turnaround) ++banks_[bank].turnarounds;
+  statistics_.waits[static_cast<std::size_t>(Wait::bandwidth)] += burst;
+  statistics_.waits[static_cast<std::size_t>(reason)] += gap - burst;
+  last_column_ = now_;
+  last_kind_ = kind;
+}
+
 template <class Banks>
 template <class Done>
 void ChannelOf<Banks>::column_command(std::uint32_t bank, Done& done) {
@@ -128,6 +148,7 @@ void ChannelOf<Banks>::column_command(std::uint32_t bank, Done& done) {
   changed();
   if (listener_ != nullptr) log_column(bank);
   statistics_.data_bus_cycles += burst_;
+  note_wait(bank, request.kind);
   Cycle data_end = now_;
   if (request.kind == Kind::read) {
     timing_.read(bank, now_);
@@ -167,6 +188,7 @@ template <class Banks>
 void ChannelOf<Banks>::activate(std::uint32_t bank) {
   timing_.activate(bank, now_);
   ++statistics_.activates;
+  opened_[bank] = now_;
   open_ |= bit_of<Banks>(bank);
   open_row_[bank] = request_of(bank).row;
   row_bus_free_ = now_ + activate_cycles_;
@@ -180,6 +202,7 @@ template <class Banks>
 void ChannelOf<Banks>::precharge(std::uint32_t bank) {
   timing_.precharge(bank, now_);
   ++statistics_.precharges;
+  ++banks_[bank].conflicts;
   open_ &= ~bit_of<Banks>(bank);
   row_bus_free_ = now_ + 1;
   remove(ready(Need::precharge), bit_of<Banks>(bank));

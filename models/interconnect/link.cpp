@@ -115,6 +115,7 @@ void Link::start() {
   sending_ = true;
   if (stalled_since_ != never) stalled_ += now() - stalled_since_;
   stalled_since_ = never;
+  slice_cause_ = Cause::current();
   send_slice(from, queue.left);
   shorten();
 }
@@ -163,7 +164,9 @@ void Link::send_slice(Picoseconds begin, std::uint64_t bytes) {
   slice_bytes_ = bytes;
   Picoseconds end = begin + transfer_time(bytes, parameters_.bandwidth_GBps);
   if (bytes == queues_[served_].left && begin < now()) end = std::max(end, now() + time_of_one_packet(transaction));
-  events_.push(end, {Event::sent, &transaction, ++slice_, 0});
+  Cause cause = slice_cause_;
+  cause.extend(end, Part::link_serialization);
+  events_.push(end, {Event::sent, &transaction, ++slice_, 0}, std::move(cause));
 }
 
 /// When others may go, the packet in flight continues to the next multiple of arbitration_bytes.
@@ -251,14 +254,15 @@ void Link::finish(tlm::tlm_generic_payload& transaction, Picoseconds lead) {
   Transaction& relay = pool_.relay(transaction);
   relay.generation = extension_of(transaction).fabric.lane.channel;  // the next link has its own lane for it
   relay.extension().fabric.lead = lead;
+  const AtCause arrival(cause_at(now() + parameters_.latency, Part::link_latency));
   out.send(relay, parameters_.latency);
   transaction.release();  // the relay holds it
 }
 
 void Link::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
-  events_.push(now() + delay + parameters_.latency,
-               {Event::credit, nullptr, buffered_by(packet),
-                static_cast<std::uint8_t>(static_cast<Transaction&>(packet).generation)});
+  const Picoseconds time = now() + delay + parameters_.latency;
+  const auto channel = static_cast<std::uint8_t>(static_cast<Transaction&>(packet).generation);
+  events_.push(time, {Event::credit, nullptr, buffered_by(packet), channel}, cause_at(time, Part::link_credits));
 }
 
 void Link::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {

@@ -122,12 +122,13 @@ class Link : public sc_core::sc_module {
   Trace* trace_;
   Trace::Track track_ = 0;
   TransactionPool pool_;
-  EventQueue<Event> events_{[this] { step(); }};
+  EventQueue<Event> events_{[this] { step(); }, Part::link_latency};
   std::vector<Queue> queues_;
   std::size_t served_ = 0;  ///< queue whose packet is being sent, or was the last time
   std::size_t next_ = 0;    ///< queue whose turn it is then
   bool sending_ = false;
   Picoseconds slice_begin_ = 0;
+  Cause slice_cause_;                          ///< of its begin
   std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have
   std::vector<std::uint64_t> buffered_;        ///< by channel, bytes on their way or in the receive buffer
   LinkTraffic begun_, sent_;                   ///< without stalls

@@ -93,7 +93,7 @@ class Switch : public sc_core::sc_module {
     std::size_t receiver;
     Picoseconds at;
   };
-  EventQueue<Ended> ended_{[this] { respond_to_ended(); }};
+  EventQueue<Ended> ended_{[this] { respond_to_ended(); }, Part::link_latency};
 };
 
 }  // namespace t3vp::interconnect

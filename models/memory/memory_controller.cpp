@@ -29,7 +29,8 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
       trace_(trace),
       interleave_(parameters.channels, parameters.interleave_bytes, parameters.channel_hash),
       cycle_(cycle_time(1, parameters.dram.clock_GHz)),
-      slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_) {
+      slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_),
+      read_time_((parameters.dram.timing.CL + parameters.dram.timing.BURST) * cycle_) {
   require_policies_of(registers::descriptions::memory_controller_arbitration_policy, known_policies());
   const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker", "from_nic"};
   for (int port = 0; port < port_count; ++port) {
@@ -82,7 +83,7 @@ void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, 
   transaction.acquire();
   const FabricMarks& marks = extension_of(transaction).fabric;
   const Origin origin = port == from_peers ? Origin{marks.source, marks.lane.channel} : Origin{gpu_};
-  arrivals_.push(now() + delay, {&transaction, origin, static_cast<Port>(port)});
+  arrivals_.push(now() + delay, {&transaction, origin, static_cast<Port>(port), Cause::current()});
   schedule();
 }
 
@@ -123,6 +124,7 @@ void MemoryController::slice() {
         });
   }
   simulated_until_ = end;
+  note_waits();
   if (trace_ != nullptr) trace_traffic(end);
   respond();
   schedule();
@@ -149,7 +151,10 @@ void MemoryController::trace_traffic(Picoseconds end) {
 void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   tlm::tlm_generic_payload& transaction = *arrival.transaction;
   const DataExtension& extension = extension_of(transaction);
+  Cause::current() = arrival.cause;
+  Cause::current().extend(time, Part::dram_latency);
   if (refuse(arrival, extension, time)) return;
+  note_flag(transaction);
   if (extension.operation != Operation::load) ++written_;
   take_effect(transaction, extension, is_local(arrival.port), time);
   if (trace_ != nullptr && arrival.port == from_peers) trace_arrival(extension, time);
@@ -160,8 +165,9 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   }
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
-  requests_[request] = {&transaction,    arrival.port, 0, 0, extension.operation == Operation::fetch_add,
-                        tracked(arrival)};
+  requests_[request] = {
+      &transaction, arrival.port,     0,     0, extension.operation == Operation::fetch_add, tracked(arrival),
+      time,         Cause::current(), waits_};
   enqueue(request, extension, time);
 }
 
@@ -328,8 +334,8 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   run.address += parameters_.dram.geometry.access_bytes;
   dram_bytes_[static_cast<std::size_t>(run.traffic)] += parameters_.dram.geometry.access_bytes;
   if (--run.accesses == 0) {
-    if (const Tracker::Counted& counted = requests_[run.request].counted; counted.any())
-      tracker.count(counted, run.bytes, cycle * cycle_);
+    if (const Request& request = requests_[run.request]; request.counted.any())
+      tracker.count(request.counted, run.bytes, cycle * cycle_, cause_of(request, cycle * cycle_));
     state.streams.pop(stream);
   }
   if (access.kind == dram::Kind::read) return dram::Fed::access;
@@ -346,12 +352,61 @@ void MemoryController::finish_access(std::uint32_t index, dram::Cycle cycle) {
   if (--request.remaining == 0) finished_.push(request.finished * cycle_, index);
 }
 
+/// Whoever polls a flag is released by who has written it.
+void MemoryController::note_flag(tlm::tlm_generic_payload& transaction) {
+  constexpr std::uint64_t flag_bytes = 8;
+  DataExtension& extension = extension_of(transaction);
+  const bool is_flag = extension.real || extension.operation == Operation::fetch_add;
+  if (!is_flag || extension.shape.bytes() > flag_bytes || !Cause::current().is_known()) return;
+  const std::uint64_t flag = transaction.get_address() / flag_bytes;
+  if (extension.operation != Operation::load) flags_[flag] = Cause::current();
+  if (!is_read(extension.operation)) return;
+  const auto written = flags_.find(flag);
+  if (written != flags_.end()) extension.seen = written->second;
+}
+
+void MemoryController::note_waits() {
+  waits_ = {};
+  for (const auto& state : channels_)
+    for (std::size_t i = 0; i < waits_.size(); ++i) waits_[i] += state->channel.statistics().waits[i];
+}
+
+/// Splits the time since the request's arrival as all channels have spent theirs meanwhile. The DRAM's own latency is
+/// no wait. The channels are alike, since addresses are interleaved.
+Cause MemoryController::cause_of(const Request& request, Picoseconds time) const {
+  Cause cause = request.cause;
+  if (!cause.is_known()) return cause;
+  const auto since = [&](dram::Wait wait) {
+    return waits_[static_cast<std::size_t>(wait)] - request.waits[static_cast<std::size_t>(wait)];
+  };
+  TimeParts parts{};
+  of(parts, Part::dram_bandwidth) = since(dram::Wait::bandwidth);
+  of(parts, Part::dram_turnaround) = since(dram::Wait::turnaround);
+  of(parts, Part::dram_row_misses) = since(dram::Wait::row_miss);
+  of(parts, Part::dram_update) = since(dram::Wait::update);
+  const bool waits_for_data = is_read(extension_of(*request.transaction).operation);
+  cause.extend(time - (waits_for_data ? std::min(time, read_time_) : 0), parts, Part::dram_bandwidth);
+  cause.extend(time, Part::dram_latency);
+  return cause;
+}
+
+void MemoryController::note_latency(const Request& request, Picoseconds time) {
+  const DataExtension& extension = extension_of(*request.transaction);
+  Latency& latency = latencies_[extension.stream == Stream::compute ? 0 : 1];
+  const Picoseconds spent = time - std::min(time, request.arrival);
+  ++latency.requests;
+  latency.spent += spent;
+  latency.queued += spent - (is_read(extension.operation) ? std::min(spent, read_time_) : 0);
+}
+
 void MemoryController::respond() {
   while (!finished_.empty()) {
     const Picoseconds time = std::max(finished_.next_time(), now());
     const std::uint32_t index = finished_.pop();
-    const Request request = requests_[index];
+    const Request request = std::move(requests_[index]);
     free_requests_.push_back(index);
+    note_latency(request, time);
+    Cause::current() = cause_of(request, time);
     ports[request.port]->respond(*request.transaction, time - now());
     request.transaction->release();
   }

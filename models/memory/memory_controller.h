@@ -13,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "dram/channel.h"
@@ -67,6 +68,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
+  void visit_details(const StatisticVisitor& visit) const override;
   /// The effects of injected faults; null when there are none.
   const FaultyAccess* faults() const { return faults_.get(); }
 
@@ -78,11 +80,15 @@ class MemoryController : public sc_core::sc_module, public Component {
     dram::Cycle finished = 0;
     bool is_fetch_add = false;
     Tracker::Counted counted;
+    Picoseconds arrival = 0;
+    Cause cause;          ///< of its arrival
+    dram::Waits waits{};  ///< of all channels until then
   };
   struct Arrival {
     tlm::tlm_generic_payload* transaction;
     Origin origin;
     Port port;
+    Cause cause;
   };
   struct ChannelState {
     explicit ChannelState(const dram::MemorySpec& spec) : channel(spec) {}
@@ -115,6 +121,10 @@ class MemoryController : public sc_core::sc_module, public Component {
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
   dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
   void finish_access(std::uint32_t request, dram::Cycle cycle);
+  void note_waits();
+  void note_latency(const Request& request, Picoseconds time);
+  void note_flag(tlm::tlm_generic_payload& transaction);
+  Cause cause_of(const Request& request, Picoseconds time) const;
   void respond();
   void trace_traffic(Picoseconds end);
   void trace_arrival(const DataExtension& extension, Picoseconds time);
@@ -136,6 +146,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   void observe();
   void stage_changed();
   double occupancy_integral() const;
+  void visit_channel(const StatisticVisitor& visit, const std::string& name, const dram::Channel& channel) const;
 
   MemoryParameters parameters_;
   std::uint16_t gpu_;
@@ -163,6 +174,15 @@ class MemoryController : public sc_core::sc_module, public Component {
   bool in_stage_ = false;
   std::array<std::uint64_t, traffic_classes_most> dram_bytes_{}, traced_bytes_{};
   std::array<bool, traffic_classes_most> flowing_{};  ///< by the counter's last value
+  /// The causes of flags: of what kernels, NICs and peers have written last to 8 bytes that programs poll.
+  std::unordered_map<std::uint64_t, Cause> flags_;
+  struct Latency {
+    std::uint64_t requests = 0;
+    Picoseconds spent = 0, queued = 0;  ///< from arrival to response; without the DRAM's own latency
+  };
+  std::array<Latency, 2> latencies_{};  ///< by stream
+  dram::Waits waits_{};                 ///< of all channels, at the end of the latest slice
+  Picoseconds read_time_ = 0;           ///< of a column access, from its command to its last data
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
   Picoseconds generation_since_ = 0;  ///< the reset that was the last one; what was made before is lost

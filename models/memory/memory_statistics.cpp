@@ -66,4 +66,41 @@ void MemoryController::visit_statistics(const StatisticVisitor& visit) const {
   visit("resident", "bytes", "host memory that holds HBM content", number(store_.allocated_bytes()));
 }
 
+/// Visits each stream, then each channel with its banks.
+void MemoryController::visit_details(const StatisticVisitor& visit) const {
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  for (std::size_t stream = 0; stream < latencies_.size(); ++stream) {
+    const std::string name = stream == 0 ? "compute." : "communication.";
+    const Latency& latency = latencies_[stream];
+    const double requests = std::max(1.0, number(latency.requests));
+    visit(name + "requests", "requests", "requests of the stream", number(latency.requests));
+    visit(name + "latency", "ns", "mean time from a request's arrival to its response",
+          to_ns(latency.spent) / requests);
+    visit(name + "queueing", "ns", "of that, without the DRAM's own latency", to_ns(latency.queued) / requests);
+  }
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel)
+    visit_channel(visit, "channel" + std::to_string(channel) + ".", channels_[channel]->channel);
+}
+
+void MemoryController::visit_channel(const StatisticVisitor& visit, const std::string& name,
+                                     const dram::Channel& channel) const {
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  const dram::ChannelStatistics& s = channel.statistics();
+  const auto wait = [&](dram::Wait reason) { return to_ns(s.waits[static_cast<std::size_t>(reason)] * cycle_); };
+  visit(name + "accesses", "accesses", "column accesses", number(s.column_accesses()));
+  visit(name + "bandwidth", "ns", "data bus or bank group busy while accesses waited", wait(dram::Wait::bandwidth));
+  visit(name + "turnaround", "ns", "changes between reads and writes", wait(dram::Wait::turnaround));
+  visit(name + "row_misses", "ns", "precharge, activation and refresh", wait(dram::Wait::row_miss));
+  visit(name + "update", "ns", "longer column access of near-memory updates", wait(dram::Wait::update));
+  visit(name + "occupancy", "entries", "mean occupancy of the DRAM queue while the channel has run",
+        channel.now() == 0 ? 0 : number(s.occupancy_cycles) / number(channel.now()));
+  for (std::size_t bank = 0; bank < channel.banks().size(); ++bank) {
+    const std::string of_bank = name + "bank" + std::to_string(bank) + ".";
+    visit(of_bank + "conflicts", "conflicts", "rows closed for an access to another row",
+          number(channel.banks()[bank].conflicts));
+    visit(of_bank + "turnarounds", "turnarounds", "accesses that waited for the change of direction",
+          number(channel.banks()[bank].turnarounds));
+  }
+}
+
 }  // namespace t3vp::memory

@@ -169,14 +169,15 @@ void Tracker::check_late(const Access& access) {
                                name_of(access.operation), access.producer.wf_id, access.producer.wg_id, late->text()));
 }
 
-void Tracker::count(const Counted& counted, std::uint64_t bytes, Picoseconds time) {
+void Tracker::count(const Counted& counted, std::uint64_t bytes, Picoseconds time, const Cause& cause) {
   const Chunk& chunk = chunks_[counted.name.chunk];
   if (chunk.generation != counted.generation) return;  // removed by force in between
   if (!waiting_.empty()) {
     const auto found = waiting_.find(set_of(counted.name));
-    if (found != waiting_.end()) return found->second.push_back({counted, bytes, time});
+    if (found != waiting_.end()) return found->second.push_back({counted, bytes, time, cause});
   }
-  if (!add_to_entry(counted, bytes, time)) waiting_[set_of(counted.name)].push_back({counted, bytes, time});
+  if (!add_to_entry(counted, bytes, time, cause))
+    waiting_[set_of(counted.name)].push_back({counted, bytes, time, cause});
 }
 
 std::uint32_t Tracker::set_of(TileName name) const {
@@ -185,7 +186,7 @@ std::uint32_t Tracker::set_of(TileName name) const {
 }
 
 /// False when no entry of the set can be had now.
-bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time) {
+bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time, const Cause& cause) {
   Chunk& chunk = chunks_[counted.name.chunk];
   const std::uint32_t tile = counted.name.tile, set = set_of(counted.name);
   if (chunk.done[tile]) {
@@ -194,6 +195,7 @@ bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseco
                       chunk.wg_of(tile), chunk.updates, name_of(chunk.operation)));
     return true;
   }
+  const AtCause at_count(cause);
   Entry* entry = table_.find(set, counted.name);
   if (entry == nullptr) {
     entry = table_.room(set);
@@ -215,6 +217,7 @@ bool Tracker::add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseco
   (counted.local ? entry->local : entry->incoming) += bytes;
   (counted.local ? chunk.local : chunk.incoming) += bytes;
   entry->last_count = std::max(entry->last_count, time);
+  entry->cause.follow(cause);
   complete_if_full(*entry);
   return true;
 }
@@ -246,6 +249,11 @@ void Tracker::complete_if_full(Entry& entry) {
   trigger_wait_ += time - entry.last_count;
   if (trace_ != nullptr)
     trace_->span(track_, "trigger", time, time + 1000, flow_of(gpu_, chunk.wg_of(tile), chunk.wf_of(tile)));
+  const AtCause at_trigger([&] {
+    Cause cause = std::move(entry.cause);
+    cause.extend(time, Part::tracker);
+    return cause;
+  }());
   entry = Entry{};
   if (chunk.complete == chunk.tiles) update_hull();
   chunk.given.erase(chunk.given.lower_bound({tile, 0}), chunk.given.lower_bound({tile + 1, 0}));
@@ -321,6 +329,7 @@ void Tracker::reloaded(tlm::tlm_generic_payload& transaction) {
                       chunk.wf_of(name.tile), chunk.wg_of(name.tile)));
   }
   entry.loading = false;
+  entry.cause.follow(Cause::current());
   complete_if_full(entry);
   go_on(set);
 }
@@ -334,7 +343,7 @@ void Tracker::go_on(std::uint32_t set) {
   while (!waiting.empty()) {
     const Waiting& next = waiting.front();
     if (chunks_[next.counted.name.chunk].generation == next.counted.generation &&
-        !add_to_entry(next.counted, next.bytes, next.time))
+        !add_to_entry(next.counted, next.bytes, next.time, next.cause))
       break;
     waiting.pop_front();
   }

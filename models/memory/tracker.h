@@ -68,8 +68,8 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     bool any() const { return name.chunk != TileName::no_chunk; }
   };
   Counted accept(const Access& access);
-  /// Part of an accepted access enters a DRAM queue at `time`, now or later.
-  void count(const Counted& counted, std::uint64_t bytes, Picoseconds time);
+  /// Part of an accepted access enters a DRAM queue at `time`, now or later, by this cause.
+  void count(const Counted& counted, std::uint64_t bytes, Picoseconds time, const Cause& cause);
 
   /// A mapped chunk that is short of accesses, in elements, and its first tile that has had some (or its first tile).
   struct Shortage {
@@ -156,6 +156,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
     Counted counted;
     std::uint64_t bytes;
     Picoseconds time;
+    Cause cause;
   };
   using Entry = TrackerTable::Entry;
 
@@ -183,7 +184,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   static std::string stray(const Chunk& chunk, const Access& access);
   void check_late(const Access& access);
   std::uint32_t set_of(TileName name) const;
-  bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time);
+  bool add_to_entry(const Counted& counted, std::uint64_t bytes, Picoseconds time, const Cause& cause);
   void count_entry();
   void complete_if_full(Entry& entry);
   void update_hull();
@@ -217,7 +218,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
   std::vector<StagedChunk> discarded_;           ///< by force: what arrives late is reported
   TrackerTable table_;
   std::unordered_map<std::uint32_t, std::deque<Waiting>> waiting_;  ///< by set
-  EventQueue<tlm::tlm_generic_payload*> moved_{[this] { step(); }};
+  EventQueue<tlm::tlm_generic_payload*> moved_{[this] { step(); }, Part::tracker};
   Picoseconds last_moved_ = 0;  ///< when the latest access to the spill table is made
   TransactionPool pool_;
   std::uint64_t used_ = 0, peak_ = 0;  ///< entries: now, and the most since the last reset

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "memory/tracker_parameters.h"
+#include "protocol/cause.h"
 #include "protocol/units.h"
 
 namespace t3vp::memory {
@@ -27,6 +28,7 @@ class TrackerTable {
     std::uint64_t expected = 0;             ///< bytes
     std::uint64_t last_use = 0;
     Picoseconds last_count = 0;  ///< latest time at which bytes were counted
+    Cause cause = {};            ///< of last_count
     bool used() const { return name.chunk != TileName::no_chunk; }
   };
 

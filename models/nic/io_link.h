@@ -89,7 +89,7 @@ class IoLink : public sc_core::sc_module, public OrderTeller {
   std::vector<Purpose> purposes_;  ///< by the low half of the access' token
   std::vector<std::uint32_t> unused_;
   std::uint32_t generation_ = 0;  ///< resets so far, the high half
-  EventQueue<Answer> events_{[this] { step(); }};
+  EventQueue<Answer> events_{[this] { step(); }, Part::nic};
   Picoseconds in_free_ = 0, out_free_ = 0;
 };
 

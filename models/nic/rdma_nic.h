@@ -60,7 +60,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   void update_interrupt();
 
   std::uint16_t number_;
-  NicEvents events_{[this] { step(); }};
+  NicEvents events_{[this] { step(); }, Part::nic};
   NicStatus status_;
   CompletionQueues completions_;
   QueuePairs pairs_;
@@ -72,8 +72,8 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   Requester requester_;
   Responder responder_;
   Doorbells doorbells_;
-  EventQueue<tlm::tlm_generic_payload*> stores_{[this] { take_stores(); }};  ///< of kernels
-  EventQueue<tlm::tlm_generic_payload*> engine_requests_{[this] { take_engine_requests(); }};
+  EventQueue<tlm::tlm_generic_payload*> stores_{[this] { take_stores(); }, Part::nic};  ///< of kernels
+  EventQueue<tlm::tlm_generic_payload*> engine_requests_{[this] { take_engine_requests(); }, Part::nic};
 };
 
 }  // namespace t3vp::nic

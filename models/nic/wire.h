@@ -43,7 +43,7 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
     PacketPointer packet;
     Picoseconds sent;
   };
-  EventQueue<InFlight> events_{[this] { step(); }};
+  EventQueue<InFlight> events_{[this] { step(); }, Part::nic};
   std::uint64_t packets_ = 0, lost_ = 0, bytes_ = 0, struck_ = 0, struck_requests_ = 0;
   std::string first_struck_;
 };

@@ -69,6 +69,7 @@ Status CommandProcessor::access(tlm::tlm_command command, std::uint64_t address,
   transaction_.set_dmi_allowed(false);
   transaction_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = keeper_.get_local_time();
+  act();
   socket->b_transport(transaction_, delay);
   keeper_.set(delay);
   if (keeper_.need_sync()) keeper_.sync();

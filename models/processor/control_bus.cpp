@@ -6,6 +6,7 @@
 
 #include "processor/processor_rules.h"
 #include "protocol/access_description.h"
+#include "protocol/cause.h"
 #include "protocol/checked_parameters.h"
 #include "protocol/request_check.h"
 #include "registers/status.h"
@@ -46,7 +47,9 @@ void ControlBus::from_processor(tlm::tlm_generic_payload& transaction, sc_core::
   }
   if (to.takes_time) delay += register_access_;
   if (to.socket == &remote) {  // links are contended: an access enters them at its own time
+    const Cause cause = cause_at(now() + from_sc_time(delay), Part::launch);
     wait(delay);
+    Cause::current() = cause;  // others have run meanwhile
     delay = sc_core::SC_ZERO_TIME;
   }
   forward(to, transaction, delay);

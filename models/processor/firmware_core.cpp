@@ -99,6 +99,7 @@ void FirmwareCore::access_node(tlm::tlm_generic_payload& access, sc_time& delay)
     std::memcpy(&value, access.get_data_ptr(), access.get_data_length());
     note_register_write(address, value);
   }
+  act();
   socket->b_transport(access, delay);
   if (access.is_write() && delay == sc_core::SC_ZERO_TIME) come_to_rest();
   access.set_dmi_allowed(false);

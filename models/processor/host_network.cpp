@@ -45,6 +45,7 @@ void HostNetwork::come(std::size_t host, const char* name, const unsigned char* 
   if (round.mistake.empty() && bytes != 0) std::memcpy(round.all.data() + host * bytes, mine, bytes);
   if (std::find(round.come.begin(), round.come.end(), false) != round.come.end()) return;
   round.end = now() + latency_;
+  round.cause = cause_at(round.end, Part::sync);
   over_.notify(to_sc_time(latency_));
 }
 

@@ -7,7 +7,7 @@
 #include <systemc>
 #include <vector>
 
-#include "protocol/picoseconds.h"
+#include "protocol/cause.h"
 #include "registers/status.h"
 
 namespace t3vp::processor {
@@ -27,6 +27,8 @@ class HostNetwork : public sc_core::sc_object {
   /// Ends an all-gather for this host: copies the contribution of each host, in order. Returns Status::mismatch with a
   /// text when the hosts have not joined the same one.
   Status leave(std::size_t host, unsigned char* all, std::string& mistake);
+  /// The cause of the end of the all-gather that this host waits in: the last host that has come.
+  const Cause& cause_for(std::size_t host) { return round_of(host).cause; }
   /// Hosts that have not come to what this one waits in; empty when it waits in nothing, or for its time alone.
   std::vector<std::size_t> missing(std::size_t host) const;
 
@@ -38,6 +40,7 @@ class HostNetwork : public sc_core::sc_object {
     std::vector<bool> come;
     std::size_t left = 0;
     Picoseconds end = never;
+    Cause cause;  ///< of its end
   };
   Round& round_of(std::size_t host);
   const Round* waits_in(std::size_t host) const;

@@ -59,6 +59,17 @@ void Processor::finish(bool crashed) {
   finished_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
+void Processor::act() {
+  cause_.extend(local_now(), Part::launch);
+  Cause::current() = cause_;
+}
+
+/// The program has waited since then. The latest interrupt line that was raised in this time has released it.
+void Processor::follow_interrupt(Picoseconds since) {
+  if (interrupt_cause_ != nullptr && interrupt_cause_->time() >= since) cause_ = *interrupt_cause_;
+  cause_.extend(local_now(), Part::sync);
+}
+
 void Processor::note_access(const tlm::tlm_generic_payload& access) {
   if (on_access_) on_access_(access);
   ++(access.is_read() ? reads_ : writes_);
@@ -72,6 +83,8 @@ void Processor::note_access(const tlm::tlm_generic_payload& access) {
 /// Four places are enough for a loop over the status of all that may end, and too few for a tour of all registers.
 void Processor::note_read(std::uint64_t address, std::uint64_t value) {
   auto poll = std::find_if(polls_.begin(), polls_.end() - 1, [&](const Poll& p) { return p.address == address; });
+  if (poll->address == address && poll->reads != 0 && poll->value != value) follow_interrupt(last_read_);
+  last_read_ = local_now();
   if (poll->address != address || poll->value != value) *poll = {address, value, 0};
   ++poll->reads;
   std::rotate(polls_.begin(), poll, poll + 1);
@@ -114,6 +127,8 @@ void Processor::end_wait() {
   awaits_interrupt_ = false;
   waits_for_.clear();
   waited_ += now() - wait_begin_;
+  if (interrupt.read()) follow_interrupt(wait_begin_);
+  cause_.extend(now(), Part::sync);
 }
 
 void Processor::come_to_rest() {
@@ -136,6 +151,7 @@ void Processor::give_up_waiting() {
 Status Processor::exchange_with_hosts(const char* name, const void* mine, std::uint64_t bytes, void* all,
                                       Picoseconds deadline) {
   if (hosts_ == nullptr) return Status::no_peer;
+  act();
   hosts_->come(gpu_, name, static_cast<const unsigned char*>(mine), bytes);
   if (order_ != nullptr) order_->exchange(gpu_);
   begin_wait(std::string("the exchange of all hosts that it calls ") + name, deadline);
@@ -143,6 +159,7 @@ Status Processor::exchange_with_hosts(const char* name, const void* mine, std::u
   end_wait();
   serve_interrupts();
   if (!hosts_->is_over(gpu_)) return now() >= deadline ? Status::timeout : Status::stuck;
+  if (const Cause& last = hosts_->cause_for(gpu_); last.time() >= wait_begin_) cause_ = last;
   std::string mistake;
   const Status status = hosts_->leave(gpu_, static_cast<unsigned char*>(all), mistake);
   if (!mistake.empty()) log_mistake(mistake);
@@ -167,6 +184,7 @@ void Processor::begin(const std::string& phase) {
   }
   known->begin = local_now();
   known->end = never;
+  begin_window(*known);
   tell_phase(*known, true);
 }
 
@@ -176,9 +194,24 @@ void Processor::end(const std::string& phase) {
   if (open == nullptr || open->end != never) return log_mistake("ends a phase that has not begun: " + phase);
   open->end = open->last = local_now();
   open->spent += open->end - open->begin;
+  end_window(*open);
   ++open->ended;
   if (trace_ != nullptr) trace_->span(track_, phase.c_str(), open->begin, open->end);
   tell_phase(*open, false);
+}
+
+void Processor::begin_window(PhaseTime& phase) {
+  cause_.extend(phase.begin, Part::launch);
+  phase.window = Cause::open_window(phase.begin);
+  if (phase.ended == 0) phase.first_window = phase.window;
+}
+
+/// The window of the first time stays open: the phase may end on another GPU later.
+void Processor::end_window(PhaseTime& phase) {
+  cause_.extend(phase.end, Part::launch);
+  phase.cause = cause_;
+  phase.parts += cause_.within(phase.window, phase.end);
+  if (phase.window != phase.first_window) Cause::close_window(phase.window);
 }
 
 /// Null when it has never begun.

@@ -17,6 +17,7 @@
 
 #include "processor/host_network.h"
 #include "protocol/agenda.h"
+#include "protocol/cause.h"
 #include "protocol/component.h"
 #include "protocol/data_protocol.h"
 #include "protocol/order_observer.h"
@@ -49,11 +50,14 @@ class Processor : public sc_core::sc_module, public Component, public OrderTelle
   /// A phase of the program, which may come again and again, never within itself.
   struct PhaseTime {
     std::string phase;
-    Picoseconds first = 0;           ///< begin
-    Picoseconds begin = 0, end = 0;  ///< the latest; end is `never` while the phase lasts
-    Picoseconds last = 0;            ///< end of the latest that has ended
-    Picoseconds spent = 0;           ///< in all that have ended
-    std::uint64_t ended = 0;         ///< how often
+    Picoseconds first = 0;                       ///< begin
+    Picoseconds begin = 0, end = 0;              ///< the latest; end is `never` while the phase lasts
+    Picoseconds last = 0;                        ///< end of the latest that has ended
+    Picoseconds spent = 0;                       ///< in all that have ended
+    std::uint64_t ended = 0;                     ///< how often
+    TimeParts parts{};                           ///< of `spent`, on the critical path
+    Cause cause = {};                            ///< of the latest end
+    std::uint32_t first_window = 0, window = 0;  ///< of causes: from the first begin, from the latest
   };
   static constexpr std::size_t most_phases = 1024;  ///< of a program, by their names
   static constexpr std::size_t most_buffers = 1024;
@@ -84,6 +88,8 @@ class Processor : public sc_core::sc_module, public Component, public OrderTelle
   tlm_utils::simple_initiator_socket<Processor, 64> socket{"socket"};
   sc_core::sc_in<bool> interrupt{"interrupt"};
 
+  /// The cause of the latest interrupt, which the interrupt lines keep. It outlives this.
+  void released_by(const Cause& cause) { interrupt_cause_ = &cause; }
   /// The hosts' network, which outlives this.
   void join(HostNetwork& hosts) { hosts_ = &hosts; }
   void on_publish(std::function<void(const PublishedBuffer&)> callback) { on_publish_ = std::move(callback); }
@@ -165,6 +171,8 @@ class Processor : public sc_core::sc_module, public Component, public OrderTelle
   /// The program has ended, at this time.
   void finish(bool crashed = false);
 
+  /// What the program does from now on is its own doing: called before an access.
+  void act();
   /// Called for every access, when it is over. A read of more than 8 bytes, and one that has failed, has read 0.
   void note_access(const tlm::tlm_generic_payload& access);
   /// Called for an access that is not made.
@@ -208,8 +216,11 @@ class Processor : public sc_core::sc_module, public Component, public OrderTelle
   };
 
   void note_read(std::uint64_t address, std::uint64_t value);
+  void follow_interrupt(Picoseconds since);
   void note_lines(std::uint64_t lines);
   PhaseTime* find_phase(const std::string& phase);
+  void begin_window(PhaseTime& phase);
+  void end_window(PhaseTime& phase);
   void tell_phase(const PhaseTime& phase, bool begin);
   void call_on_phase();
   void call_on_boundary();
@@ -230,6 +241,9 @@ class Processor : public sc_core::sc_module, public Component, public OrderTelle
   bool finished_ = false, crashed_ = false, awaits_interrupt_ = false, give_up_ = false;
   Picoseconds wait_begin_ = 0;
   std::array<Poll, 4> polls_;  ///< the latest first
+  Cause cause_ = Cause::begin();
+  const Cause* interrupt_cause_ = nullptr;
+  Picoseconds last_read_ = 0;
   Service service_;
   std::uint32_t enabled_lines_ = 0;  ///< those of the latest write that enabled any; none are inside of most handlers
   std::vector<PhaseTime> phases_;

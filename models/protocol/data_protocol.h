@@ -66,6 +66,7 @@
 #include <tlm>
 
 #include "protocol/access.h"
+#include "protocol/cause.h"
 #include "protocol/order_observer.h"
 #include "protocol/picoseconds.h"
 #include "registers/status.h"
@@ -119,6 +120,7 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   std::uint32_t refusal = 0;
   bool taken = false;        ///< set by the sender's socket: there has been a notice, only the response is missing
   OrderPoint order = 0;      ///< where its initiator is, for who checks for races; a wait's response: what it has seen
+  Cause seen = {};           ///< set by memory for a load of a flag: how what it has read was written last
   std::uint8_t queue = 0;    ///< of kernels, at the sending GPU: who gives up a wait
   Picoseconds made = never;  ///< when; never: it is of no GPU that can be reset
   FabricMarks fabric;        ///< on its way between GPUs

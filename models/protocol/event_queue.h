@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/agenda.h"
+#include "protocol/cause.h"
 #include "protocol/units.h"
 
 namespace t3vp {
@@ -45,27 +46,40 @@ class TimeOrdered {
 };
 
 /// TimeOrdered with the activity of its owner that serves it: `step` pops while ready() and then calls arm(), which
-/// asks for the next time.
+/// asks for the next time. An item keeps the cause of the event that has pushed it, and pop() makes that the current
+/// one.
 template <typename Item>
 class EventQueue {
  public:
-  explicit EventQueue(std::function<void()> step) : activity_(std::move(step)) {}
-  void push(Picoseconds time, Item item) {
-    queue_.push(std::max(time, now()), std::move(item));
+  /// The time that items wait in the queue counts for the part, unless their cause explains it already.
+  explicit EventQueue(std::function<void()> step, Part part = Part::sync) : activity_(std::move(step)), part_(part) {}
+  void push(Picoseconds time, Item item) { push(time, std::move(item), Cause::current()); }
+  void push(Picoseconds time, Item item, Cause cause) {
+    queue_.push(std::max(time, now()), {std::move(item), std::move(cause)});
     if (queue_.next_time() < armed_) arm();
   }
   bool ready() const { return queue_.next_time() <= now(); }
   bool empty() const { return queue_.empty(); }
   Picoseconds next_time() const { return queue_.next_time(); }
-  Item pop() { return queue_.pop(); }
+  Item pop() {
+    Caused next = queue_.pop();
+    next.cause.extend(now(), part_);
+    Cause::current() = std::move(next.cause);
+    return std::move(next.item);
+  }
   void arm() {
     armed_ = queue_.next_time();
     activity_.run_at(armed_);
   }
 
  private:
-  TimeOrdered<Item> queue_;
+  struct Caused {
+    Item item;
+    Cause cause;
+  };
+  TimeOrdered<Caused> queue_;
   Activity activity_;
+  Part part_;
   Picoseconds armed_ = never;
 };
 

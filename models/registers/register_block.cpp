@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocol/cause.h"
 #include "protocol/units.h"
 #include "registers/access_rules.h"
 
@@ -101,7 +102,9 @@ tlm::tlm_response_status RegisterBlock::access(tlm::tlm_generic_payload& transac
   if (!fits || transaction.get_byte_enable_ptr() != nullptr) return bad_shape(state, slot->element, transaction);
 
   if (state.description->synchronized && delay != sc_core::SC_ZERO_TIME) {
+    const Cause cause = cause_at(now() + from_sc_time(delay), Part::launch);
     sc_core::wait(delay);
+    Cause::current() = cause;  // others have run meanwhile
     delay = sc_core::SC_ZERO_TIME;
   }
   if (observer_ != nullptr) {

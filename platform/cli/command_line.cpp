@@ -125,6 +125,7 @@ int run_command(int argc, const char* const* argv) {
       return print_registers(commands.register_format);
     }
     if (app.got_subcommand("compare")) return compare(commands.compare);
+    if (app.got_subcommand("explain")) return explain(commands.explain);
     if (app.got_subcommand("experiment")) return experiment(commands.experiment);
     if (app.got_subcommand("riscv")) return run_on_riscv(commands.riscv);
     if (app.got_subcommand("validate")) return validate(commands.validate);

@@ -67,6 +67,10 @@ struct CompareCommand {
   bool any_workload = false;  ///< otherwise reports of other workloads than the first one's are refused
 };
 
+struct ExplainCommand {
+  std::vector<std::filesystem::path> reports;  ///< one, or two whose difference is explained
+};
+
 struct RegisterScriptCommand {
   std::filesystem::path file;
   RegisterMachineOptions machine;
@@ -91,6 +95,7 @@ int print_registers(RegisterFormat format);
 int run_register_script(const RegisterScriptCommand& command);
 int run_register_shell(const RegisterMachineOptions& machine);
 int compare(const CompareCommand& command);
+int explain(const ExplainCommand& command);
 
 int run_command_line(int argc, const char* const* argv);
 

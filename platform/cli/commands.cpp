@@ -89,6 +89,16 @@ void add_compare(CLI::App& app, Commands& commands) {
       {"All metrics are equal; host, warnings and replicates are not compared.", "At least one metric differs."});
 }
 
+void add_explain(CLI::App& app, Commands& commands) {
+  CLI::App* explain =
+      app.add_subcommand("explain", "Explain what bounded a run, or why two runs differ, by the critical path");
+  explain->add_option("REPORT", commands.explain.reports, "A report, or two whose difference is explained")
+      ->type_name("")
+      ->required()
+      ->expected(1, 2);
+  add_exit_codes(explain, commands, {"The explanation was printed.", "The output could not be written."});
+}
+
 void add_replay(CLI::App& app, Commands& commands) {
   ReplayCommand& command = commands.replay;
   CLI::App* replay = app.add_subcommand("replay", "Replay a trace of accesses on one DRAM channel");
@@ -285,6 +295,7 @@ void describe_commands(CLI::App& app, Commands& commands) {
   add_check(app, commands);
   add_registers(app, commands);
   add_compare(app, commands);
+  add_explain(app, commands);
   add_replay(app, commands);
   add_experiment(app, commands);
   add_riscv(app, commands);

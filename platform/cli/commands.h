@@ -27,6 +27,7 @@ struct Commands {
   RegisterScriptCommand register_script;
   RegisterMachineOptions register_shell;
   CompareCommand compare;
+  ExplainCommand explain;
   ReplayCommand replay;
   ExperimentCommand experiment;
   RiscvCommand riscv;

@@ -37,6 +37,7 @@ struct RunConfiguration : RunSettings {
   std::shared_ptr<const Workload> workload = std::make_shared<Workload>();
   RunChecks checks;
   bool allow_errors = false;  ///< failures of driver calls that a program has not read do not fail the run
+  bool has_details = false;   ///< the report has the metrics of streams, channels, banks and links
   double quantum_ns = 1000;
   std::string firmware = "native";
   Software software;

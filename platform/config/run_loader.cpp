@@ -174,6 +174,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
     resolved["collectives"] = {{"algorithm", algorithm}};
   if (c.checks != usual_checks) resolved["check"] = files.run.content.at("check");
   if (c.allow_errors) resolved["allow_errors"] = true;
+  if (c.has_details) resolved["statistics"] = "detailed";
   if (files.run.content.contains("models"))
     resolved["models"] =
         std::filesystem::absolute(files.run.resolve("/models", files.run.content.at("models").get<std::string>()))
@@ -224,6 +225,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.mirror = run.value("simulate", "all") == "mirror" && !workload->is_of_one_gpu();
   c.checks = checks_of(files.run, c.functional);
   c.allow_errors = run.value("allow_errors", false);
+  c.has_details = run.value("statistics", "usual") == "detailed";
   c.quantum_ns = run.value("quantum_ns", c.quantum_ns);
   c.system.other_gpus = read_other_gpus(files.system, files.memory, c.gpus);
   c.system.processor.quantum = from_ns(c.quantum_ns);

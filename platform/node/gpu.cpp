@@ -102,7 +102,10 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       probes_(options.checks.protocol),
       memory_watch_(options.checks.memory, placement.gpu, probes_),
       race_watch_(placement.gpu, races),
-      lines_("lines", address_map::line_count) {
+      lines_("lines", address_map::line_count, [this](const char* line, std::size_t) {
+        return new CausedLine(line, interrupted_by_);  // which sc_vector owns
+      }) {
+  processor.released_by(interrupted_by_);
   bind_data_path();
   bind_control_path();
   place_nic(parameters, options.functional, placement.gpu, trace);
@@ -260,12 +263,23 @@ void Gpu::observe_registers(RegisterObserver* observer) {
   processor.observe(observer);
 }
 
+namespace {
+
+/// Adds the block's name in front.
+StatisticVisitor with_group(const Component& component, const StatisticVisitor& visit) {
+  return [&component, &visit](const std::string& name, const std::string& unit, const std::string& text, double value) {
+    visit(fmt::format("{}.{}", component.group(), name), unit, text, value);
+  };
+}
+
+}  // namespace
+
 void Gpu::visit_statistics(const StatisticVisitor& visit) const {
-  for (const Component* component : components_)
-    component->visit_statistics(
-        [&](const std::string& name, const std::string& unit, const std::string& text, double value) {
-          visit(fmt::format("{}.{}", component->group(), name), unit, text, value);
-        });
+  for (const Component* component : components_) component->visit_statistics(with_group(*component, visit));
+}
+
+void Gpu::visit_details(const StatisticVisitor& visit) const {
+  for (const Component* component : components_) component->visit_details(with_group(*component, visit));
 }
 
 }  // namespace t3vp

@@ -23,6 +23,7 @@
 #include "processor/firmware_core.h"
 #include "processor/interrupt_controller.h"
 #include "processor/system.h"
+#include "protocol/caused_line.h"
 #include "protocol/component.h"
 #include "protocol/socket_probes.h"
 #include "system/gpu_parameters.h"
@@ -70,6 +71,8 @@ class Gpu : public sc_core::sc_module {
   void observe_registers(RegisterObserver* observer);
   /// Every block's figures, their names prefixed with the block's.
   void visit_statistics(const StatisticVisitor& visit) const;
+  /// The further figures of every block.
+  void visit_details(const StatisticVisitor& visit) const;
   /// Returns the violations that the checkers between its sockets have found.
   const Violations& violations() const { return probes_.violations(); }
   /// Returns the accesses to its memory that its software has not allocated.
@@ -91,7 +94,8 @@ class Gpu : public sc_core::sc_module {
   RaceWatch race_watch_;
   std::unique_ptr<nic::AbsentNic> absent_nic_;
   std::vector<const Component*> components_;
-  sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_UNCHECKED_WRITERS>> lines_;
+  Cause interrupted_by_;  ///< the latest event that has raised a line
+  sc_core::sc_vector<CausedLine> lines_;
   sc_core::sc_vector<sc_core::sc_signal<OutputRange, sc_core::SC_UNCHECKED_WRITERS>> running_outputs_{
       "running_outputs", registers::KernelQueue::base_count};
   sc_core::sc_signal<std::uint32_t, sc_core::SC_UNCHECKED_WRITERS> withdraw_{"withdraw"};

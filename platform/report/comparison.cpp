@@ -118,7 +118,9 @@ std::vector<Difference> largest(const std::vector<Difference>& differences, std:
   std::stable_sort(list.begin(), list.end(),
                    [&](const Difference& a, const Difference& b) { return size(a) > size(b); });
   std::set<std::string> seen;
-  const auto is_known = [&](const Difference& d) { return !seen.insert(common_name(d.figure)).second; };
+  const auto is_known = [&](const Difference& d) {
+    return d.figure.rfind("bounded_by.", 0) == 0 || !seen.insert(common_name(d.figure)).second;
+  };
   list.erase(std::remove_if(list.begin(), list.end(), is_known), list.end());
   if (list.size() > count) list.resize(count);
   return list;

@@ -19,7 +19,8 @@ struct Difference {
 std::vector<Difference> differences(const nlohmann::json& first, const nlohmann::json& second);
 
 /// The differences of numbers in order of their relative size, those without one last. Of a metric that all GPUs or
-/// links have it is the one that differs most. At most `count`.
+/// links have it is the one that differs most. At most `count`. Parts of times are left out, which explanation.h
+/// compares.
 std::vector<Difference> largest(const std::vector<Difference>& differences, std::size_t count);
 
 /// Where the reports' workloads differ, as "workload/gemm/m"; empty where they are the same. A workload's name and how

@@ -64,7 +64,7 @@ ordered_json json_of(const interconnect::LinkEnd& end) {
 
 ordered_json links_json(const std::vector<LinkFigures>& links) {
   ordered_json list = ordered_json::array();
-  for (const LinkFigures& l : links)
+  for (const LinkFigures& l : links) {
     list.push_back({{"from", json_of(l.from)},
                     {"to", json_of(l.to)},
                     {"payload_bytes", l.payload_bytes},
@@ -73,7 +73,16 @@ ordered_json links_json(const std::vector<LinkFigures>& links) {
                     {"utilization", l.utilization},
                     {"queueing_ns", l.queueing_ns},
                     {"credit_stall_ns", l.credit_stall_ns}});
+    if (l.latency_ns) list.back()["latency_ns"] = *l.latency_ns;
+  }
   return list;
+}
+
+ordered_json bounded_by_json(const std::vector<BoundingParts>& phases) {
+  ordered_json all = ordered_json::object();
+  for (const BoundingParts& phase : phases)
+    for (std::size_t part = 0; part < part_count; ++part) all[phase.phase][part_names[part]] = phase.ns[part];
+  return all;
 }
 
 ordered_json operations_json(const std::vector<OperationFigures>& operations) {
@@ -221,6 +230,7 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
                            {"compute_quantized_ns", r.bounds.compute_quantized_ns},
                            {"link_ns", r.bounds.link_ns},
                            {"dram_ns", r.bounds.dram_ns}}},
+                         {"bounded_by", bounded_by_json(r.bounded_by)},
                          {"functional", functional_json(r.functional)},
                          {"faults", faults_json(r.faults)},
                          {"statistics", statistics_json(r.statistics)}};

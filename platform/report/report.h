@@ -13,6 +13,7 @@
 #include "config/configuration.h"
 #include "interconnect/route.h"
 #include "protocol/access.h"
+#include "protocol/time_parts.h"
 #include "report/phases.h"
 #include "workloads/functional_check.h"
 
@@ -45,12 +46,13 @@ struct RunTimes {
 struct LinkFigures {
   interconnect::LinkEnd from, to;
   double bandwidth_GBps = 0;
-  std::uint64_t payload_bytes = 0;  ///< tensor data
-  std::uint64_t wire_bytes = 0;     ///< with headers and signals
-  std::uint64_t packets = 0;        ///< of data and signals
-  double utilization = 0;           ///< 0 to 1, of the total time
-  double queueing_ns = 0;           ///< mean time from a store's arrival at the link to its first byte on it
-  double credit_stall_ns = 0;       ///< in which stores waited and nothing was sent, for want of credits
+  std::uint64_t payload_bytes = 0;        ///< tensor data
+  std::uint64_t wire_bytes = 0;           ///< with headers and signals
+  std::uint64_t packets = 0;              ///< of data and signals
+  double utilization = 0;                 ///< 0 to 1, of the total time
+  double queueing_ns = 0;                 ///< mean time from a store's arrival at the link to its first byte on it
+  std::optional<double> latency_ns = {};  ///< on request: mean time from a store's arrival to that at the far end
+  double credit_stall_ns = 0;             ///< in which stores waited and nothing was sent, for want of credits
 };
 
 /// Each is the figure of the GPU where it is largest.
@@ -63,6 +65,12 @@ struct TrackerFigures {
 struct Bounds {
   double compute_ns = 0, link_ns = 0, dram_ns = 0;
   double compute_quantized_ns = 0;  ///< of whole tiles in whole waves
+};
+
+/// What a time was spent on along the critical path, in ns by Part: of the total, or of a phase.
+struct BoundingParts {
+  std::string phase;
+  std::array<double, part_count> ns{};
 };
 
 /// The outcome of an injected fault.
@@ -104,6 +112,7 @@ struct RunResult {
   std::vector<LinkFigures> links;
   TrackerFigures tracker;
   Bounds bounds;
+  std::vector<BoundingParts> bounded_by;  ///< of the total, then of each phase that has ended
   FunctionalCheck functional;
   std::vector<FaultOutcome> faults;  ///< the injected ones
   std::vector<Statistic> statistics;

@@ -42,14 +42,8 @@ std::string tile_of(const ordered_json& report) {
 }
 
 std::string headline(const ordered_json& report) {
-  const std::string program = report.value("program", "");
-  const std::string label = report.at("workload").value("label", program.empty() ? "workload" : program);
-  const std::string how = program.empty() ? report.at("method").get<std::string>() : "program " + program;
   const std::string algorithms = collective_algorithms(report);
-  return fmt::format("{} on {}, {} GPU{}{}{}{}\n{}", label, report.at("system").get<std::string>(),
-                     report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
-                     report.value("simulate", "") == "mirror" ? " (mirror)" : "", label == program ? "" : ", " + how,
-                     tile_of(report), algorithms.empty() ? "" : "  collectives: " + algorithms + "\n");
+  return run_title(report) + "\n" + (algorithms.empty() ? "" : "  collectives: " + algorithms + "\n");
 }
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // keys of figures and what they are called
@@ -262,6 +256,16 @@ std::string bar(double share, std::size_t full_width) {
   if (!(share > 0)) return "";
   const double length = std::round(std::min(share, 1.0) * static_cast<double>(full_width));
   return std::string(std::max<std::size_t>(static_cast<std::size_t>(length), 1), '#');
+}
+
+std::string run_title(const ordered_json& report) {
+  const std::string program = report.value("program", "");
+  const std::string label = report.at("workload").value("label", program.empty() ? "workload" : program);
+  const std::string how = program.empty() ? report.at("method").get<std::string>() : "program " + program;
+  return fmt::format("{} on {}, {} GPU{}{}{}{}", label, report.at("system").get<std::string>(), report.value("gpus", 0),
+                     report.value("gpus", 0) == 1 ? "" : "s",
+                     report.value("simulate", "") == "mirror" ? " (mirror)" : "", label == program ? "" : ", " + how,
+                     tile_of(report));
 }
 
 std::string result_table(const ordered_json& report) {

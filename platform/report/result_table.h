@@ -10,6 +10,9 @@ namespace t3vp {
 /// One run: time per phase, DRAM traffic per class, links, bounds and the verdict.
 std::string result_table(const nlohmann::ordered_json& report);
 
+/// The run in a line: workload, system, GPUs, method.
+std::string run_title(const nlohmann::ordered_json& report);
+
 /// Several runs side by side: total time with bars, speedup over the first one, also with the time that zeroing the
 /// output takes, set-up (before the total), DRAM traffic. Each has a label.
 /// How the run's collectives work, as in "all-gather ring; reduce-scatter fused ring". Empty when it has none.

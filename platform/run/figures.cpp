@@ -20,6 +20,42 @@ std::optional<double> longest(const Node& node, const std::string& phase) {
   return result;
 }
 
+using PhaseTime = processor::Processor::PhaseTime;
+
+/// Of all GPUs, those that have finished the phase, in order.
+std::vector<const PhaseTime*> times_of_phase(const Node& node, const std::string& phase) {
+  std::vector<const PhaseTime*> times;
+  for (const auto& gpu : node.gpus())
+    for (const PhaseTime& time : gpu->processor.phases())
+      if (time.phase == phase && time.ended != 0) times.push_back(&time);
+  return times;
+}
+
+std::array<double, part_count> in_ns(const TimeParts& parts) {
+  std::array<double, part_count> ns{};
+  std::transform(parts.begin(), parts.end(), ns.begin(), to_ns);
+  return ns;
+}
+
+/// The parts of longest().
+BoundingParts parts_of_longest(const Node& node, const std::string& phase) {
+  const PhaseTime* longest = nullptr;
+  for (const PhaseTime* time : times_of_phase(node, phase))
+    if (longest == nullptr || time->spent > longest->spent) longest = time;
+  return {phase, longest == nullptr ? std::array<double, part_count>{} : in_ns(longest->parts)};
+}
+
+/// The parts of span_of(): of the critical path to the last GPU's end, since the first GPU's begin.
+BoundingParts parts_of_span(const Node& node, const std::string& phase) {
+  const PhaseTime *first = nullptr, *last = nullptr;
+  for (const PhaseTime* time : times_of_phase(node, phase)) {
+    if (first == nullptr || time->first < first->first) first = time;
+    if (last == nullptr || time->last > last->last) last = time;
+  }
+  if (last == nullptr) return {phase, {}};
+  return {phase, in_ns(last->cause.within(first->first_window, last->last))};
+}
+
 /// The time from the first GPU's begin to the last GPU's end, in ns.
 double span_of(const Node& node, const std::string& phase) {
   Picoseconds begin = never, end = 0;
@@ -71,6 +107,23 @@ RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
                     : span_of(node, phases::total);
   if (configuration.workload->reports_ends()) times.ends = ends_of(node, phases::total);
   return times;
+}
+
+/// The total of isolated phases has their parts.
+BoundingParts parts_of_total(const RunConfiguration& configuration, const Node& node, const RunTimes& times) {
+  if (!configuration.workload->runs_apart(configuration.method)) return parts_of_span(node, phases::total);
+  const bool gemm_is_longer = times.of(phases::gemm) >= times.of(phases::reduce_scatter);
+  BoundingParts total = parts_of_longest(node, gemm_is_longer ? phases::gemm : phases::reduce_scatter);
+  const BoundingParts gather = parts_of_longest(node, phases::all_gather);
+  for (std::size_t part = 0; part < part_count; ++part) total.ns[part] += gather.ns[part];
+  total.phase = phases::total;
+  return total;
+}
+
+std::vector<BoundingParts> bounded_by(const RunConfiguration& configuration, const Node& node, const RunTimes& times) {
+  std::vector<BoundingParts> all{parts_of_total(configuration, node, times)};
+  for (const auto& [phase, ns] : times.phases) all.push_back(parts_of_longest(node, phase));
+  return all;
 }
 
 /// Returns the traffic without that of the program's end, outside the measured time.
@@ -127,6 +180,10 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
       figures.credit_stall_ns += to_ns(of_phase[index].stalled);
     }
     figures.queueing_ns = stores == 0 ? 0 : waited_ns / static_cast<double>(stores);
+    const double sent_ns = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps;
+    if (configuration.has_details && stores != 0)
+      figures.latency_ns =
+          figures.queueing_ns + sent_ns / static_cast<double>(stores) + to_ns(placements[index].parameters.latency);
     figures.utilization = static_cast<double>(figures.wire_bytes) / figures.bandwidth_GBps / total_ns;
     list.push_back(figures);
   }
@@ -157,6 +214,7 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
 void gather_figures(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
                     RunResult& result) {
   result.time_ns = times_of(configuration, node);
+  result.bounded_by = bounded_by(configuration, node, result.time_ns);
   for (const auto& gpu : node.gpus()) {
     result.dram_bytes.push_back(dram_bytes_of(*gpu));
     result.host.dram_accesses += gpu->memory.dram_accesses();
@@ -167,9 +225,12 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, con
     figures.spills = std::max(figures.spills, tracker.spills());
     figures.trigger_wait_ns = std::max(figures.trigger_wait_ns, tracker.trigger_wait_ns());
     figures.size_bytes = tracker.size_bytes();
-    gpu->visit_statistics([&](const std::string& name, const std::string& unit, const std::string& text, double value) {
+    const StatisticVisitor add = [&](const std::string& name, const std::string& unit, const std::string& text,
+                                     double value) {
       result.statistics.push_back({statistics_of_gpu(gpu->processor.gpu()) + name, unit, text, value});
-    });
+    };
+    gpu->visit_statistics(add);
+    if (configuration.has_details) gpu->visit_details(add);
   }
   // A run that broke off has no total.
   const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);

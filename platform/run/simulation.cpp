@@ -31,6 +31,7 @@
 #include "run/host_services.h"
 #include "run/node_parameters.h"
 #include "run/operation_run.h"
+#include "run/path_track.h"
 #include "run/reference.h"
 #include "run/traffic_meter.h"
 
@@ -290,6 +291,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const HeldLimits limits(configuration.limits);
   std::unique_ptr<PerfettoTrace> trace;
   if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
+  if (trace) follow_path();
   const NodeParameters parameters = node_parameters(configuration);
   Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), trace.get());
   name_plugged_blocks(node);
@@ -370,7 +372,10 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
     result.functional = operations ? operations->functional() : reference.check(node);
   result.faults = fault_outcomes(configuration, node, wrong_element);
   if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);
-  if (trace) trace->close();
+  if (trace) {
+    show_path(node, *trace);
+    trace->close();
+  }
   if (debugger) debugger->exit(failures(result).empty() ? 0 : 1);
   return result;
 }

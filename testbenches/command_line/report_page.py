@@ -30,7 +30,7 @@ JOINED = ["--set", "system.links.topology=fully-connected"]
 RUNS = [
     ({"method": "t3-mca", "workload": GEMM, "check": "all"}, []),
     ({"method": "sequential", "workload": GEMM, "data": "functional", "program": "sequential"}, []),
-    ({"method": "ideal-overlap", "workload": GEMM}, []),
+    ({"method": "ideal-overlap", "workload": GEMM, "statistics": "detailed"}, []),
     ({"method": "t3", "workload": GEMM}, ["--replicates", "2"]),
     ({"method": "t3", "workload": GEMM, "inject": {"dma_map_updates": 3}}, []),
     ({"method": "t3", "workload": GEMM, "data": "functional", "inject": {"lose_updates": {"gpu": 1, "count": 1}}}, []),
@@ -80,11 +80,13 @@ def leaves(value, path=""):
 def paths_of(report):
     """The paths as the page writes them."""
     for statistic in report.pop("statistics"):
-        yield re.sub(r"^gpu\d+", "gpuN", statistic["name"])
+        name = re.sub(r"(gpu|channel|bank)\d+", r"\1N", statistic["name"])
+        yield re.sub(r"\.(compute|communication)\.(requests|latency|queueing)$", r".STREAM.\2", name)
     for path in leaves(report):
         path = re.sub(r"^workload\..*", "workload.KEY", path)
         path = re.sub(r"^arguments\..*", "arguments.NAME", path)
         path = re.sub(r"^algorithms\..*", "algorithms.COLLECTIVE", path)
+        path = re.sub(r"^bounded_by\.\w+", "bounded_by.NAME", path)
         yield re.sub(r"^replicates\.time_ns\.\w+", "replicates.time_ns.NAME", path)
 
 

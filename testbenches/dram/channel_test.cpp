@@ -124,6 +124,38 @@ TEST_CASE("The occupancy integral is the time that accesses wait in the queue") 
   CHECK(outcome.statistics.occupancy_cycles == 14);
 }
 
+TEST_CASE("A channel's waits add up to its time with accesses, each by its reason") {
+  MemorySpec spec = shipped_memory("hbm2-legacy");
+  const auto waits = [](const Outcome& outcome, Wait reason) {
+    return outcome.statistics.waits[static_cast<std::size_t>(reason)];
+  };
+  const auto last_column = [](const Outcome& outcome) { return outcome.commands.back().cycle; };
+  const auto sum = [&](const Outcome& outcome) {
+    return waits(outcome, Wait::bandwidth) + waits(outcome, Wait::turnaround) + waits(outcome, Wait::row_miss) +
+           waits(outcome, Wait::update);
+  };
+  const Cycle burst = spec.timing.BURST, opening = 14 - burst;  // "0 ACT, 14 RD"
+  const Outcome reads = run_script(spec, {{0, 0, Kind::read}, {0, 32, Kind::read}});
+  CHECK(waits(reads, Wait::row_miss) == opening);
+  CHECK(waits(reads, Wait::bandwidth) == last_column(reads) - opening);
+  const Outcome turned = run_script(spec, {{0, 0, Kind::read}, {0, 32, Kind::write}});
+  CHECK(waits(turned, Wait::row_miss) == opening);
+  CHECK(waits(turned, Wait::turnaround) == last_column(turned) - 14 - burst);
+  CHECK(sum(turned) == last_column(turned));
+  const Outcome updated = run_script(spec, {{0, 0, Kind::update}, {0, 32, Kind::update}});
+  CHECK(waits(updated, Wait::update) > 0);
+  CHECK(sum(updated) == last_column(updated));
+  // Idle time between two accesses is no wait.
+  const Outcome apart = run_script(spec, {{0, 0, Kind::read}, {500, 32, Kind::read}});
+  CHECK(sum(apart) < 14 + 100);
+  std::uint32_t seed = 600;
+  for (const MemorySpec& memory : memories()) {
+    const Outcome outcome = run_script(memory, random_script(++seed, 3'000, memory_bytes));
+    CHECK(sum(outcome) <= outcome.end);
+    CHECK(waits(outcome, Wait::bandwidth) > 0);
+  }
+}
+
 TEST_CASE("The feed is asked again when its own time comes, and after a refusal when the channel has changed") {
   for (const Fed at_last : {Fed::none, Fed::refused}) {
     Channel channel(shipped_memory("hbm2-legacy"));

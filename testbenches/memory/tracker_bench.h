@@ -106,7 +106,7 @@ struct TrackerBench {
   /// Accepted, all of it counted at once, and what must come back from memory has come back.
   void count(const Tracker::Access& access) {
     if (const Tracker::Counted counted = tracker.accept(access); counted.any())
-      tracker.count(counted, access.shape.bytes(), now());
+      tracker.count(counted, access.shape.bytes(), now(), {});
     sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_PS));
   }
   void count_tile(const TileGrid& grid, std::uint32_t wg, std::uint32_t wf, bool local = true,

@@ -125,7 +125,7 @@ void check_forced_removal(bool all) {
     REQUIRE(bench.remove(grid, 0, 1, true) == Status::ok);
   REQUIRE(bench.registers["chunks"] == (all ? 0 : 1));
   REQUIRE(bench.registers["entries"] == 0);
-  bench.tracker.count(accepted, 64, now());
+  bench.tracker.count(accepted, 64, now(), {});
   REQUIRE(bench.registers["entries"] == 0);
   REQUIRE(bench.registers.reported.empty());
   bench.count(grid, 0, 0, 1, 1);

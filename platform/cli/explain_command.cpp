@@ -1,0 +1,30 @@
+#include "cli/command_line.h"
+#include "io/console.h"
+#include "io/input_error.h"
+#include "report/explanation.h"
+#include "report/report.h"
+
+namespace t3vp {
+namespace {
+
+nlohmann::json explained_report(const std::filesystem::path& file) {
+  nlohmann::json report = read_report(file);
+  if (!report.contains("bounded_by"))
+    throw InputError(file.string() + ": /bounded_by", "nothing", "the parts of the times, which t3vp run reports");
+  if (!is_explained(report))
+    throw InputError(file.string() + ": /time_ns/total", "0", "the total of a run that has ended");
+  return report;
+}
+
+}  // namespace
+
+int explain(const ExplainCommand& command) {
+  const nlohmann::json first = explained_report(command.reports.front());
+  if (command.reports.size() == 1)
+    print(explanation(first));
+  else
+    print(explanation(first, explained_report(command.reports.back())));
+  return success;
+}
+
+}  // namespace t3vp

@@ -1,0 +1,89 @@
+#include "protocol/cause.h"
+
+#include <catch2/catch.hpp>
+
+namespace t3vp::test::cause_test {
+namespace {
+
+TimeParts parts_of(std::initializer_list<std::pair<Part, Picoseconds>> times) {
+  TimeParts parts{};
+  for (const auto& [part, time] : times) of(parts, part) = time;
+  return parts;
+}
+
+}  // namespace
+
+TEST_CASE("a cause that nobody has begun stays unknown") {
+  Cause cause;
+  cause.extend(100, Part::dma);
+  CHECK_FALSE(cause.is_known());
+  CHECK(cause.time() == 0);
+}
+
+TEST_CASE("parts of a cause add up to its time, however it is extended") {
+  const std::uint32_t window = Cause::open_window(0);
+  Cause cause = Cause::begin();
+  cause.extend(100, Part::launch);
+  cause.extend(50, Part::sync);  // explained already
+  cause.extend(200, parts_of({{Part::matrix, 3}, {Part::tile_quantization, 1}}), Part::sync);
+  cause.extend(210, TimeParts{}, Part::nic);
+  const TimeParts expected =
+      parts_of({{Part::launch, 100}, {Part::matrix, 75}, {Part::tile_quantization, 25}, {Part::nic, 10}});
+  CHECK(cause.within(window, 210) == expected);
+  CHECK(sum_of(cause.within(window, 205)) == 205);
+}
+
+TEST_CASE("the latest of two causes is followed, and the first of two at one time") {
+  const std::uint32_t window = Cause::open_window(0);
+  Cause own = Cause::begin(), other = own;
+  own.extend(10, Part::matrix);
+  other.extend(20, Part::link_latency);
+  Cause equal = Cause::begin();
+  equal.extend(20, Part::nic);
+  own.follow(other);
+  own.follow(equal);
+  CHECK(own.within(window, 20) == parts_of({{Part::link_latency, 20}}));
+  CHECK(other.time() == 20);
+}
+
+TEST_CASE("a copy of a cause does not change with it") {
+  const std::uint32_t window = Cause::open_window(0);
+  Cause one = Cause::begin();
+  one.extend(10, Part::dma);
+  Cause two = one;
+  two.extend(30, Part::nic);
+  CHECK(one.within(window, 10) == parts_of({{Part::dma, 10}}));
+  CHECK(two.within(window, 30) == parts_of({{Part::dma, 10}, {Part::nic, 20}}));
+}
+
+TEST_CASE("a window has the same parts, whether it is opened before the path comes to its begin or after") {
+  Cause cause = Cause::begin();
+  cause.extend(100, Part::launch);
+  const std::uint32_t before = Cause::open_window(130), far = Cause::open_window(5000);
+  cause.extend(120, Part::dram_latency);
+  cause.extend(160, Part::matrix);
+  cause.extend(170, Part::dram_bandwidth);
+  cause.extend(200, Part::nic);
+  const std::uint32_t after = Cause::open_window(130), latest = Cause::open_window(165);
+  cause.extend(300, Part::sync);
+  const TimeParts expected =
+      parts_of({{Part::matrix, 30}, {Part::dram_bandwidth, 10}, {Part::nic, 30}, {Part::sync, 100}});
+  CHECK(cause.within(before, 300) == expected);
+  CHECK(cause.within(after, 300) == expected);
+  CHECK(cause.within(latest, 300) == parts_of({{Part::dram_bandwidth, 5}, {Part::nic, 30}, {Part::sync, 100}}));
+  CHECK(sum_of(cause.within(far, 300)) == 0);
+}
+
+TEST_CASE("closed windows are forgotten, and open ones stay") {
+  const std::uint32_t kept = Cause::open_window(0);
+  Cause cause = Cause::begin();
+  for (Picoseconds time = 10; time <= 100'000; time += 10) {
+    const std::uint32_t window = Cause::open_window(time);
+    cause.extend(time + 5, Part::dma);
+    Cause::close_window(window);
+  }
+  CHECK(cause.within(kept, 100'005) == parts_of({{Part::dma, 100'005}}));
+  CHECK(cause.samples().size() <= 2);
+}
+
+}  // namespace t3vp::test::cause_test
