@@ -40,6 +40,15 @@ enum t3_status t3_dma_map_signal(struct t3_context* context, const struct t3_out
   return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
 }
 
+enum t3_status t3_dma_map_ready_signal(struct t3_context* context, const struct t3_output* output,
+                                       struct t3_chunk chunk, uint64_t peer_output, enum t3_operation operation,
+                                       struct t3_dma_options options, uint32_t signal) {
+  if (!is_chunk_signal(signal)) return T3_REFUSE(context, "signal", chunk_signals);
+  const struct t3_sending sending = {
+      .operation = operation, .peer_output = peer_output, .signal = signal, .signals_ready = true};
+  return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
+}
+
 struct mapped {
   const struct t3_output* output;
   struct t3_chunk chunk;

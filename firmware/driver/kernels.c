@@ -267,7 +267,10 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   if (!t3_is_batch(&options.batch, t3_workgroups(output), &workgroups))
     return T3_REFUSE(context, "options.batch", T3_VALID_BATCH);
   if (options.chunks > UINT16_MAX) return T3_REFUSE(context, "options.chunks", "0 to 65535");
-  submission.packet.workgroups = workgroups;
+  const uint64_t all = (uint64_t)workgroups * (options.split_k == 0 ? 1 : options.split_k);
+  if (options.split_k > UINT16_MAX || all > UINT32_MAX)
+    return T3_REFUSE(context, "options.split_k", "0 to 65535, fewer than 2^32 workgroups");
+  submission.packet.workgroups = (uint32_t)all;
   submission.packet.max_compute_units = options.max_compute_units;
   const struct t3_gemm_arguments arguments = {.out = out->address,
                                               .a = a->address,
@@ -286,6 +289,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .tile_columns = (uint16_t)output->tiling.columns,
                                               .batches = (uint16_t)options.batch.matrices,
                                               .chunks = (uint16_t)options.chunks,
+                                              .split_k = (uint16_t)options.split_k,
                                               .element = (uint8_t)out->element,
                                               .wavefronts = (uint8_t)output->tiling.wavefronts,
                                               .update = options.update,

@@ -182,13 +182,19 @@ static void stage_route(struct t3_registers* r, const struct t3_nic_route* route
   t3_put32(r, T3_DMA_REMOTE_KEY_OFFSET, route->rkey);
 }
 
+static void stage_signal(struct t3_registers* r, uint32_t signal, bool when_ready) {
+  const uint32_t when = when_ready ? T3_DMA_SIGNAL_POINT_WHEN_READY : T3_DMA_SIGNAL_POINT_WHEN_DONE;
+  t3_put32(r, T3_DMA_SIGNAL_OFFSET, signal);
+  t3_put32(r, T3_DMA_SIGNAL_POINT_OFFSET, when << T3_DMA_SIGNAL_POINT_WHEN_SHIFT);
+}
+
 static enum t3_status add_to_dma(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  struct t3_sending sending, uint32_t block_tiles) {
   const enum t3_operation operation = sending.operation;
   struct t3_registers r = t3_own_block(context, T3_BLOCK_DMA);
   t3_stage_chunk(&r, output, chunk);
   if (sending.route != NULL) stage_route(&r, sending.route);
-  if (sending.signal != 0) t3_put32(&r, T3_DMA_SIGNAL_OFFSET, sending.signal);
+  if (sending.signal != 0) stage_signal(&r, sending.signal, sending.signals_ready);
   t3_put32(&r, T3_DMA_BLOCK_TILES_OFFSET, block_tiles);
   t3_put64(&r, T3_DMA_DESTINATION_BASE_OFFSET, operation == T3_NOTIFY ? 0 : sending.peer_output);
   const uint32_t command = T3_DMA_COMMAND_ACTION_ADD << T3_DMA_COMMAND_ACTION_SHIFT |
@@ -196,7 +202,7 @@ static enum t3_status add_to_dma(struct t3_context* context, const struct t3_out
   const enum t3_status status = t3_command(&r, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
   /* The links are the way of every map that says nothing else. */
   if (sending.route != NULL) t3_put32(&r, T3_DMA_WAY_OFFSET, T3_DMA_WAY_KIND_LINKS << T3_DMA_WAY_KIND_SHIFT);
-  if (sending.signal != 0) t3_put32(&r, T3_DMA_SIGNAL_OFFSET, NO_SIGNAL);
+  if (sending.signal != 0) stage_signal(&r, NO_SIGNAL, false);
   if (status == T3_OK) return r.status;
   if (status != T3_INVALID_ARGUMENT) return name_refused(context, status, output, chunk);
   if (block_tiles == 0 || output->tiling.wavefronts % block_tiles != 0)

@@ -12,6 +12,7 @@ struct t3_sending {
   uint64_t peer_output;
   const struct t3_nic_route* route; /* NULL: over the links */
   uint32_t signal;                  /* counter that the complete chunk adds to; 0: none */
+  bool signals_ready;               /* it adds when it is complete here, and not when all peers have it */
 };
 
 /* The output map, the Tracker and the DMA engine take output and chunk at the same offsets. */

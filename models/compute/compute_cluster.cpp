@@ -38,6 +38,8 @@ ComputeCluster::ComputeCluster(const sc_core::sc_module_name& name, const Comput
       [this](std::size_t queue) { registers.completed[queue].set(queues_[queue]->completed()); });
   registers.interrupt.on_write([this](std::size_t queue) { queues_[queue]->acknowledged(); });
   registers.command.on_write([this](std::size_t queue) { queues_[queue]->abort(); });
+  registers.gate_command.on_write([this] { command_gates(); });
+  registers.gate_capacity.set(GateTable::capacity);
   registers.on_reset([this] { reset(); });
 }
 
@@ -47,6 +49,7 @@ void ComputeCluster::reset() {
   registers.compute_units.set(parameters_.compute_units);
   ++resets_;
   for (const auto& queue : queues_) queue->reset();
+  gates_.reset();
   history_.clear();
   units_.free_lanes();
   update_interrupt();
@@ -187,6 +190,12 @@ void ComputeCluster::look_at_waits() {
   for (const auto& queue : queues_) queue->look_at_others();
 }
 
+/// A queue that does not exist has announced nothing.
+void ComputeCluster::command_gates() {
+  const std::uint64_t queue = registers.gate_queue.value();
+  gates_.command(queue < queue_count ? announced(static_cast<std::uint32_t>(queue)) : 0);
+}
+
 /// The producer's first stage is what the memory controller observes, whatever runs beside it.
 void ComputeCluster::tell_stage() {
   const auto any = [this](bool (KernelQueue::*is)() const) {
@@ -288,6 +297,7 @@ std::vector<std::string> ComputeCluster::contents() const {
   std::vector<std::string> lines;
   for (const auto& queue : queues_)
     if (const std::string line = queue->contents(); !line.empty()) lines.push_back(line);
+  for (std::string& line : gates_.contents()) lines.push_back(std::move(line));
   return lines;
 }
 

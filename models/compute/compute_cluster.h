@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/compute_units.h"
+#include "compute/gate_table.h"
 #include "compute/kernel_queue.h"
 #include "compute/kernel_registry.h"
 #include "protocol/cache_release.h"
@@ -118,6 +119,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   void tell_withdrawn();
   void tell_output(std::uint32_t queue, const OutputRange& range);
   void update_interrupt();
+  void command_gates();
   void make_tracks(std::uint32_t queue);
   Trace* trace(std::uint32_t queue, std::uint32_t cu, Trace::Track& track);
   Trace* trace_workgroup(std::uint32_t queue, std::uint32_t workgroup, std::uint32_t rows, Trace::Track& track);
@@ -137,6 +139,7 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   TransactionPool pool_;
   ComputeUnits units_;
   KernelRegistry kernels_;
+  GateTable gates_{registers};
   FiberStacks stacks_{T3_WAVE_STACK_BYTES};
   LentTiles lent_tiles_;
   LentStructures lent_{FencedMemory{KernelRegistry::most_argument_size},

@@ -6,6 +6,7 @@
 #include "protocol/address_map.h"
 #include "protocol/response_status.h"
 #include "protocol/ring_signal.h"
+#include "registers/signals.h"
 
 namespace t3vp::compute {
 
@@ -84,6 +85,7 @@ void KernelQueue::step(const Event& event) {
       launched_ = true;
       cluster_.tell_stage();
       cluster_.fill();
+      end_if_finished();
       break;
   }
 }
@@ -105,12 +107,14 @@ void KernelQueue::delivered(const Event& event) {
     return;
   }
   note_failure(transaction);
-  if (event.slot == dispatcher)
+  if (event.slot == dispatcher && transaction.extension().operation == Operation::wait)
+    gate_answered(transaction);
+  else if (event.slot == dispatcher)
     fetched(transaction);
   else if (!transaction.extension().taken || is_for_all_memories(transaction))
     answered(transaction);
-  else if (--unacknowledged_ == 0 && all_finished())
-    end_kernel();
+  else if (--unacknowledged_ == 0)
+    end_if_finished();
   transaction.release();
 }
 
@@ -154,12 +158,14 @@ std::uint32_t KernelQueue::priority() const {
 }
 
 bool KernelQueue::has_work() const {
-  return launched_ && !stopping_ && failure_ == Status::ok && slots_.started() < kernel_->workgroups();
+  return launched_ && !stopping_ && failure_ == Status::ok && workgroups_.has_next();
 }
 
 void KernelQueue::start(std::uint32_t cu) {
-  const std::uint32_t workgroup = slots_.started();
-  kernel_->start(slots_.take(cu), workgroup);
+  const WorkgroupGates::Next next = workgroups_.take_next();
+  const Slot slot = slots_.take(cu);
+  for (const OrderPoint point : next.points) kernel_->begin_behind(next.workgroup, point);
+  kernel_->start(slot, next.workgroup);
 }
 
 void KernelQueue::finished(Slot slot) {
@@ -168,7 +174,42 @@ void KernelQueue::finished(Slot slot) {
   slots_.give_back(slot);
   cluster_.tell_stage();
   cluster_.fill(cu);
-  if (all_finished() && unacknowledged_ == 0) end_kernel();
+  end_if_finished();
+}
+
+void KernelQueue::end_if_finished() {
+  if (launched_ && all_finished() && unacknowledged_ == 0) end_kernel();
+}
+
+/// Each gate is a wait at the signals, as that of a workgroup.
+void KernelQueue::begin_gates() {
+  workgroups_.begin(kernel_->workgroups(), std::move(gates_));
+  gates_.clear();
+  const std::uint64_t signals = address_map::on_gpu(gpu(), address_map::block_base(address_map::Block::signals));
+  for (std::size_t i = 0; i < workgroups_.gates().size(); ++i) {
+    const Gate& gate = workgroups_.gates()[i];
+    Transaction& transaction = pool().make(
+        Operation::wait, signals + registers::Signals::value_offset + std::uint64_t{8} * gate.counter, {1, 8, 0});
+    transaction.extension().threshold = gate.value;
+    transaction.extension().token = i;
+    issue(dispatcher, transaction, 0);
+  }
+}
+
+void KernelQueue::gate_answered(Transaction& transaction) {
+  if (!transaction.is_response_ok()) {
+    workgroups_.give_up();
+  } else {
+    workgroups_.open(transaction.extension().token & 0xFFFFFFFF, transaction.extension().order);
+    cluster_.fill();
+  }
+  end_if_finished();
+}
+
+std::string KernelQueue::text_of_gates() const {
+  if (workgroups_.closed() == 0) return {};
+  return fmt::format(", {} of {} gates hold others until their counters have grown", workgroups_.closed(),
+                     workgroups_.gates().size());
 }
 
 /// After an error no further workgroups start.

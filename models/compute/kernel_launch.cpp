@@ -83,7 +83,8 @@ void KernelLaunch::choose_units() {
                       packet_.max_compute_units == 0 ? host_.parameters().compute_units : packet_.max_compute_units);
 }
 
-Refusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<KernelRun>& made) {
+Refusal KernelLaunch::make(const unsigned char* bytes, const std::vector<Gate>& gates,
+                           std::unique_ptr<KernelRun>& made) {
   const ComputeParameters& parameters = host_.parameters();
   const auto bad_packet = [](std::string text) { return Refusal{Status::bad_packet, std::move(text)}; };
   left_floats_ = nullptr;
@@ -119,7 +120,8 @@ Refusal KernelLaunch::make(const unsigned char* bytes, std::unique_ptr<KernelRun
   if (const Refusal wrong = validate_residency(plan, device, launch.compute_units))
     return bad_packet(fmt::format("kernel {}: {}", kernel.name, wrong.text));
   ranges_ = {ranges_of(plan.written, plan.written_count), ranges_of(plan.read, plan.read_count)};
-  if (Refusal found = checks_.ranges(ranges_, plan)) return found;
+  if (Refusal found = checks_.gates(gates, plan)) return found;
+  if (Refusal found = checks_.ranges(ranges_, plan, !gates.empty())) return found;
   RingAgreement agreement = agreement_of(host_, kernel, arguments.data(), plan.workgroups, means_.lent);
   if (handed.is_changed()) agreement.mistake = "its agreement has changed its arguments: the same expected";
   if (!agreement.mistake.empty()) return bad_packet(fmt::format("kernel {}: {}", kernel.name, agreement.mistake));

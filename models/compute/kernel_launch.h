@@ -32,8 +32,8 @@ class KernelLaunch {
   const unsigned char* arguments_in(const unsigned char* entry) const {
     return entry + (packet_.arguments - packet_address_);
   }
-  /// The arguments have come: makes the kernel, or says why not.
-  Refusal make(const unsigned char* arguments, std::unique_ptr<KernelRun>& made);
+  /// The arguments have come: makes the kernel, whose workgroups the gates hold, or says why not.
+  Refusal make(const unsigned char* arguments, const std::vector<Gate>& gates, std::unique_ptr<KernelRun>& made);
   /// A part of the kernel has left another floating-point environment than it found.
   void note_left_floats(const char* part) { left_floats_ = part; }
   /// No kernel runs any more.

@@ -91,7 +91,10 @@ void KernelQueue::refuse(const Refusal& found) {
 }
 
 void KernelQueue::take_packet(const unsigned char* entry) {
+  gates_ = cluster_.gates_.take(number_, ring_.completed() + 1);
   if (const Refusal found = launch_.take_packet(entry)) return refuse(found);
+  if (launch_.is_wait() && !gates_.empty())
+    return refuse({Status::bad_packet, gates_.front().text() + ": a packet that waits has none, a kernel expected"});
   if (launch_.is_wait()) return wait_for_other();
   if (launch_.come_with_packet()) return take_arguments(launch_.arguments_in(entry));
   fetching_arguments_ = true;
@@ -117,7 +120,7 @@ void KernelQueue::look_at_others() {
 
 void KernelQueue::take_arguments(const unsigned char* bytes) {
   if (ring_.is_aborted()) return complete(Status::aborted);
-  if (const Refusal found = launch_.make(bytes, kernel_)) return refuse(found);
+  if (const Refusal found = launch_.make(bytes, gates_, kernel_)) return refuse(found);
   slots_.begin(kernel_->plan());
   running_ = true;
   registers().status[number_].running.set(1);
@@ -125,6 +128,7 @@ void KernelQueue::take_arguments(const unsigned char* bytes) {
   tell_output(writes.empty() ? OutputRange{} : writes.front());
   cluster_.events_.push(launch_.time(), {Step::launch, number_, dispatcher, 0, nullptr, generation_},
                         cause_at(launch_.time(), Part::launch));
+  begin_gates();
 }
 
 /// What is in flight in memory gets no response.
@@ -140,6 +144,8 @@ void KernelQueue::reset() {
 /// No kernel is in progress any more.
 void KernelQueue::clear_kernel() {
   slots_.clear();
+  gates_.clear();
+  workgroups_.clear();
   busy_ = running_ = launched_ = waiting_ = releasing_ = stopping_ = fetching_arguments_ = false;
   failure_ = Status::ok;
   registers().status[number_].running.set(0);
@@ -159,6 +165,7 @@ void KernelQueue::abort() {
 /// All of the kernel's accesses have been answered.
 void KernelQueue::end_kernel() {
   if (releasing_) return;
+  if (workgroups_.closed() != 0) return withdraw(true);  // after a failure: gates that are still closed come back
   if (!launch_.releases() || cluster_.cache.size() == 0) return complete(failure_);
   releasing_ = true;
   cluster_.cache->release([this, generation = generation_] {
@@ -268,10 +275,11 @@ std::string KernelQueue::diagnosis() const {
     return fmt::format("{} waits for kernel {} of queue {}", kernel, launch_.awaited_packet(), launch_.awaited_queue());
   if (releasing_) return fmt::format("{} has finished and waits for the write-backs of the cache", kernel);
   if (stopping_) return fmt::format("{} is aborted and waits for the answers to {} accesses", kernel, in_flight_);
-  const char* const room = launched_ && slots_.started() == 0 ? ", there is no room for them beside other kernels" : "";
+  const bool has_no_room = has_work() && slots_.started() == 0;
+  const char* const room = has_no_room ? ", there is no room for them beside other kernels" : "";
   const std::uint32_t polling = this->polling();
-  return fmt::format("{} is not finished: {} workgroups have started, {} are done{}{}{}{}", kernel, slots_.started(),
-                     slots_.finished(),
+  return fmt::format("{} is not finished: {} workgroups have started, {} are done{}{}{}{}{}", kernel, slots_.started(),
+                     slots_.finished(), text_of_gates(),
                      unacknowledged_ == 0 ? "" : fmt::format(", {} stores are not acknowledged", unacknowledged_), room,
                      polling == 0 ? "" : fmt::format("; {}: {}", kernel_->name(), kernel_->awaited()),
                      polling < 2 ? "" : fmt::format(" (and {} more waves poll)", polling - 1));

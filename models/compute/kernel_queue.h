@@ -1,8 +1,8 @@
 // One of a GPU's queues of kernel packets: takes them from its ring in memory in order, checks them and runs their
 // kernels, one at a time, on what compute units the cluster gives it. Kernels of several queues run at once.
 //
-// The queue owns PacketRing, PacketResults, KernelLaunch with its LaunchChecks, and WorkgroupSlots. Its own state is
-// the kernel that runs, and what that has in flight.
+// The queue owns PacketRing, PacketResults, KernelLaunch with its LaunchChecks, WorkgroupSlots and WorkgroupGates. Its
+// own state is the kernel that runs, and what that has in flight.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 
 #include "compute/kernel_launch.h"
 #include "compute/packet_results.h"
+#include "compute/workgroup_gates.h"
 
 namespace t3vp::compute {
 
@@ -130,7 +131,11 @@ class KernelQueue final : public KernelHost {
   void note_failure(Transaction& transaction);
   bool is_refused_read(const tlm::tlm_generic_payload& transaction) const;
   bool all_finished() const;
+  void end_if_finished();
   void end_kernel();
+  void begin_gates();
+  void gate_answered(Transaction& transaction);
+  std::string text_of_gates() const;
   void stop();
   void withdraw(bool withdraws);
   void end_aborted();
@@ -149,6 +154,8 @@ class KernelQueue final : public KernelHost {
   LaunchChecks checks_;
   KernelLaunch launch_;
   std::unique_ptr<KernelRun> kernel_;
+  std::vector<Gate> gates_;    ///< of the packet whose kernel has not been made
+  WorkgroupGates workgroups_;  ///< of the kernel that runs, as far as they have started
   bool busy_ = false;
   bool fetching_arguments_ = false;   ///< the packet's arguments are on their way
   bool running_ = false;              ///< the packet's kernel has been made

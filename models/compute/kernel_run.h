@@ -32,6 +32,11 @@ class KernelRun {
   std::uint32_t workgroups_per_cu() const { return plan_.workgroups_per_cu; }
   /// True for the producer of a collective: its first stage is observed by the memory controller (T3 4.5).
   bool is_producer() const { return kernel_.is_producer; }
+  /// What the workgroup's waves do is behind the point.
+  void begin_behind(std::uint32_t index, OrderPoint point) {
+    if (OrderObserver* const order = host_.order())
+      order->let_waves_follow(first_agent_ + index * plan_.waves, plan_.waves, point);
+  }
   /// The `index`th workgroup in the order of the kernel starts in a free slot.
   void start(Slot slot, std::uint32_t index);
   /// Memory's answer has reached the compute unit. The cluster releases the transaction afterwards.

@@ -132,7 +132,19 @@ Refusal LaunchChecks::launch(const t3_kernel& kernel, const t3_device& device, c
                       kernel.name, check.code)};
 }
 
-Refusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& plan) const {
+Refusal LaunchChecks::gates(const std::vector<Gate>& gates, const t3_plan& plan) const {
+  if (!gates.empty() && plan.together)
+    return {Status::bad_packet,
+            gates.front().text() + ": the kernel's workgroups wait for each other, and none of them is held"};
+  for (const Gate& gate : gates)
+    if (gate.first >= plan.workgroups || gate.workgroups > plan.workgroups - gate.first)
+      return refused(Status::bad_packet, "{}: some of the kernel's {} expected", gate.text(), plan.workgroups);
+  return {};
+}
+
+Refusal LaunchChecks::ranges(const KernelRanges& ranges, const t3_plan& given, bool is_gated) const {
+  t3_plan plan = given;
+  plan.awaits_chunks |= is_gated;  // the gates await them
   Refusal found = use(ranges, plan);
   if (!found) found = order(ranges, plan);
   if (!found) found = maps(ranges, plan);

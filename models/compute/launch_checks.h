@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/fenced_memory.h"
+#include "compute/gate_table.h"
 #include "compute/kernel_history.h"
 #include "compute/kernel_host.h"
 #include "compute/kernel_registry.h"
@@ -46,8 +47,10 @@ class LaunchChecks {
   static bool come_with_packet(const t3_kernel_packet& packet, std::uint64_t address);
   /// Whether the kernel can run so on this GPU, in the kernel's own words.
   Refusal launch(const t3_kernel& kernel, const t3_device& device, const t3_launch& launch) const;
-  /// Whether the plan's kernel may read and write there now.
-  Refusal ranges(const KernelRanges& ranges, const t3_plan& plan) const;
+  /// Whether the gates can hold workgroups of the plan's.
+  Refusal gates(const std::vector<Gate>& gates, const t3_plan& plan) const;
+  /// Whether the plan's kernel may read and write there now, or, behind gates, will be able to read.
+  Refusal ranges(const KernelRanges& ranges, const t3_plan& plan, bool is_gated) const;
 
  private:
   Refusal counter(const t3_kernel_packet& packet) const;

@@ -92,6 +92,7 @@ Command CommandTable::staged() const {
   command.local_key = static_cast<std::uint32_t>(registers_.local_key.value());
   command.remote_key = static_cast<std::uint32_t>(registers_.remote_key.value());
   command.signal = static_cast<std::uint32_t>(registers_.signal.value());
+  command.signals_ready = registers_.signal_point.when() == registers::Dma::SignalPoint::When::ready;
   if (command.kind != Command::Kind::notify) command.destinations = {registers_.destination_base.value()};
   return command;
 }
@@ -270,6 +271,15 @@ Command* CommandTable::find_triggered(const tlm::tlm_generic_payload& message, s
   return wrong.empty() ? &*command : nullptr;
 }
 
+void CommandTable::signal(const Command& command, OrderPoint point) {
+  if (command.signal != Command::no_signal && counters_.size() != 0) counters_->count(command.signal, point);
+}
+
+void CommandTable::triggered(Command& command, OrderPoint point) {
+  if (order_ != nullptr) command.made = order_->join(command.made, point);
+  if (++command.triggered == command.tiles && command.signals_ready) signal(command, command.made);
+}
+
 void CommandTable::arrived(Command& command, OrderPoint point, std::size_t arrivals) {
   command.last_done = now();
   command.done += arrivals;
@@ -278,7 +288,7 @@ void CommandTable::arrived(Command& command, OrderPoint point, std::size_t arriv
     order_->show(address_map::on_gpu(gpu_, address_map::block_base(address_map::Block::dma)), command.arrived);
   }
   if (!command.is_complete()) return;
-  if (command.signal != Command::no_signal && counters_.size() != 0) counters_->count(command.signal, command.arrived);
+  if (!command.signals_ready) signal(command, command.arrived);
   status_.command_is_complete();
 }
 

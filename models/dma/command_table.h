@@ -39,6 +39,8 @@ class CommandTable {
   Command* find(std::uint32_t serial);
   /// The command of the tile that a trigger names; null, with the reason in `wrong`, when there is none that fits.
   Command* find_triggered(const tlm::tlm_generic_payload& message, std::string& wrong);
+  /// A tile of the command has been triggered, behind this point of the order.
+  void triggered(Command& command, OrderPoint point);
   /// Tiles of the command have arrived, or are final, at this point of the order.
   void arrived(Command& command, OrderPoint point, std::size_t arrivals = 1);
   void tell_order_to(OrderObserver* observer) { order_ = observer; }
@@ -57,6 +59,7 @@ class CommandTable {
 
  private:
   Command staged() const;
+  void signal(const Command& command, OrderPoint point);
   bool takes(const Command& command, registers::Dma::Command::Operation operation);
   ChunkCheck check_destination(const StagedChunk& range, std::uint64_t destination);
 

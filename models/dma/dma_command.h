@@ -29,8 +29,10 @@ struct Command {
   std::size_t queue = 0;
   std::uint32_t local_key = 0, remote_key = 0;
   std::uint32_t signal = no_signal;  ///< counter that grows when the command is complete
+  bool signals_ready = false;        ///< it grows when all tiles have been triggered
   std::uint32_t block_tiles = 1;
   std::uint64_t tiles = 0;          ///< wavefront tiles that are not empty
+  std::uint64_t triggered = 0;      ///< of them
   std::uint64_t done = 0;           ///< arrivals of them acknowledged by a peer, or final for notify
   std::vector<std::uint8_t> ready;  ///< a bit for each tile of each block
   std::vector<OrderPoint> behind;   ///< of each block: what has made its tiles ready
@@ -39,6 +41,7 @@ struct Command {
   Picoseconds last_done = 0;        ///< when `done` last grew
   OrderPoint added = 0;             ///< where the program was when it added the command
   OrderPoint arrived = 0;           ///< behind all arrivals so far
+  OrderPoint made = 0;              ///< behind all that has made tiles ready so far
 
   /// As many as `done` is in the end.
   std::uint64_t arrivals() const { return tiles * std::max<std::size_t>(destinations.size(), 1); }

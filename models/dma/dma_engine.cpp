@@ -192,6 +192,7 @@ void DmaEngine::make_ready(const Job& job) {
                         fmt::format("wavefront {} of workgroup {} is triggered a second time", job.wf_id, job.wg_id));
   ready |= bit;
   if (accesses_.order() != nullptr) behind = accesses_.order()->join(behind, job.behind);
+  table_.triggered(*command, job.behind);
   if (command->kind == Command::Kind::notify) return table_.arrived(*command, job.behind);
   const std::uint32_t first_wf = job.wf_id / command->block_tiles * command->block_tiles;
   std::uint32_t expected = 0;

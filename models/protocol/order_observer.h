@@ -25,6 +25,8 @@ class OrderObserver {
                                     std::uint32_t waves, OrderPoint behind) = 0;
   /// Returns where the wave's program is.
   virtual OrderPoint point_of_wave(std::uint32_t wave) = 0;
+  /// So many waves go on behind the point.
+  virtual void let_waves_follow(std::uint32_t first_wave, std::uint32_t waves, OrderPoint point) = 0;
   /// So many waves have met in a barrier: each goes on behind all.
   virtual void meet(std::uint32_t first_wave, std::uint32_t waves) = 0;
   /// Returns the point behind all of them.

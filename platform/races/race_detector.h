@@ -51,6 +51,9 @@ class RaceDetector : public OrderObserver {
     return order_.begin_waves(gpu, kernel, waves_per_workgroup, waves, behind);
   }
   OrderPoint point_of_wave(std::uint32_t wave) override { return order_.point_of(wave); }
+  void let_waves_follow(std::uint32_t first_wave, std::uint32_t waves, OrderPoint point) override {
+    for (std::uint32_t wave = first_wave; wave < first_wave + waves; ++wave) order_.acquire_by(wave, point);
+  }
   void meet(std::uint32_t first_wave, std::uint32_t waves) override { order_.meet(first_wave, waves); }
   OrderPoint end_waves(std::uint32_t first_wave, std::uint32_t waves) override {
     return order_.end_waves(first_wave, waves);

@@ -32,6 +32,11 @@ enum t3_status t3_dma_map_signal(struct t3_context* context, const struct t3_out
                                  uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options,
                                  uint32_t signal);
 
+/* The same, but the chunk adds 1 when it is complete in this GPU's memory. It may still be on its way to the peer. */
+enum t3_status t3_dma_map_ready_signal(struct t3_context* context, const struct t3_output* output,
+                                       struct t3_chunk chunk, uint64_t peer_output, enum t3_operation operation,
+                                       struct t3_dma_options options, uint32_t signal);
+
 /* Polls: T3_OK when the chunk is complete, T3_BUSY when it is not, with how far it is in `progress` unless that is
  * NULL. T3_INVALID_ARGUMENT when t3_dma_map has not mapped the chunk; the error log says which. */
 enum t3_status t3_chunk_status(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,

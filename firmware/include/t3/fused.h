@@ -32,6 +32,13 @@ static inline uint32_t t3_fused_updates(enum t3_fused_kind kind, uint32_t gpus, 
   return kind == T3_FUSED_ALL_TO_ALL ? 1 : gpus;
 }
 
+/* Of those accesses, the ones that the GEMMs of GPUs make themselves. With split-K each of them is made by so many
+ * workgroups. */
+static inline uint32_t t3_fused_products(enum t3_fused_kind kind, uint32_t gpus, uint32_t gpus_per_node) {
+  if (kind == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER) return gpus_per_node;
+  return kind == T3_FUSED_RING_REDUCE_SCATTER || kind == T3_FUSED_ALL_TO_ALL ? 1 : gpus;
+}
+
 /* Matrices of the output's shape that a GPU receives in, one behind the other: of an all-to-all one from each GPU. */
 static inline uint32_t t3_fused_slabs(enum t3_fused_kind kind, uint32_t gpus) {
   return kind == T3_FUSED_ALL_TO_ALL ? gpus : 1;

@@ -105,6 +105,7 @@ struct t3_gemm_options {
                                  t3_chunk_of) in turn, beginning with the chunk of first_workgroup; none of a batch */
   uint32_t max_compute_units; /* 0: all */
   struct t3_batch batch;
+  uint32_t split_k; /* 0 and 1: a workgroup computes a tile. Else so many share it by k, with `update`; no batch */
 };
 
 struct t3_kernel_options {

@@ -26,10 +26,24 @@ static uint32_t tile_in_turns(const struct t3_gemm_arguments* p, const struct t3
   }
 }
 
+static uint32_t slices_of(const struct t3_gemm_arguments* p) { return p->split_k == 0 ? 1 : p->split_k; }
+
 static uint32_t tile_of_workgroup(const struct t3_wave* wave, const struct t3_grid* grid) {
   const struct t3_gemm_arguments* p = wave->arguments;
-  if (p->chunks > 1) return tile_in_turns(p, grid, wave->workgroup);
-  return (uint32_t)(((uint64_t)p->first_workgroup + wave->workgroup) % wave->workgroups);
+  const uint32_t turn = wave->workgroup / slices_of(p), tiles = wave->workgroups / slices_of(p);
+  if (p->chunks > 1) return tile_in_turns(p, grid, turn);
+  return (uint32_t)(((uint64_t)p->first_workgroup + turn) % tiles);
+}
+
+/* The workgroup's share of k, in whole K tiles. */
+static void take_slice(const struct t3_wave* wave, struct t3_factors* factors) {
+  const struct t3_gemm_arguments* p = wave->arguments;
+  const uint32_t slices = slices_of(p), slice = wave->workgroup % slices, depth = wave->device->slab_depth;
+  const uint64_t k_tiles = t3_divide_up(p->k, depth), element = t3_element_bytes((enum t3_element)p->element);
+  const uint64_t begin = k_tiles * slice / slices * depth, end = k_tiles * (slice + 1) / slices * depth;
+  factors->k = (uint32_t)((end < p->k ? end : p->k) - begin);
+  factors->a += begin * (p->transpose_a ? p->lda : element);
+  factors->b += begin * (p->transpose_b ? element : p->ldb);
 }
 
 static struct gemm gemm_of(const struct t3_wave* wave) {
@@ -52,6 +66,7 @@ static struct gemm gemm_of(const struct t3_wave* wave) {
                                   .element = g.grid.element,
                                   .transpose_a = p->transpose_a,
                                   .transpose_b = p->transpose_b};
+  take_slice(wave, &g.factors);
   return g;
 }
 
@@ -98,7 +113,18 @@ static struct operands operands_of(const struct t3_gemm_arguments* p) {
 static uint64_t workgroups_of(const struct t3_gemm_arguments* p) {
   const struct t3_grid grid = {
       p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element};
-  return t3_tiles_of(&grid) * t3_batches_of(p->batches);
+  return t3_tiles_of(&grid) * t3_batches_of(p->batches) * slices_of(p);
+}
+
+static bool check_slices(struct t3_check* check, const struct t3_gemm_arguments* p) {
+  const uint32_t k_tiles = t3_divide_up(p->k, check->device->slab_depth);
+  if (p->split_k <= 1) return true;
+  if (p->split_k > k_tiles || !p->update || p->batches > 1)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "split_k %u with update %u, a batch of %u: at most the %u K tiles of k, updates and one matrix "
+                     "expected",
+                     p->split_k, p->update, p->batches, k_tiles);
+  return true;
 }
 
 static bool check_out(struct t3_check* check, const struct t3_gemm_arguments* p) {
@@ -142,10 +168,12 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                                             {"transpose_b", p->transpose_b}};
   if (!t3_check_switches(check, switches, sizeof switches / sizeof *switches) || !check_out(check, p)) return false;
   const struct operands operands = operands_of(p);
-  if (!check_factors(check, p, &operands) || !t3_check_workgroups(check, workgroups_of(p))) return false;
-  if (p->first_workgroup >= workgroups_of(p))
+  if (!check_factors(check, p, &operands) || !check_slices(check, p) || !t3_check_workgroups(check, workgroups_of(p)))
+    return false;
+  const uint64_t tiles = workgroups_of(p) / slices_of(p);
+  if (p->first_workgroup >= tiles)
     return t3_refuse(check, T3_BAD_PACKET, "first_workgroup %u: one of %" PRIu64 " expected", p->first_workgroup,
-                     workgroups_of(p));
+                     tiles);
   return t3_check_overlap(check, &operands.out, &operands.a) && t3_check_overlap(check, &operands.out, &operands.b) &&
          t3_check_batch_overlap(check, &operands.out);
 }

@@ -3,6 +3,7 @@
 #include "t3/grid.h"
 #include "workloads/gemm/fused_nodes.h"
 #include "workloads/gemm/gemm_tensors.h"
+#include "workloads/gemm/ring_maps.h"
 
 static uint32_t owner_of(const struct t3_context* gpu, uint32_t step) {
   return (uint32_t)(((uint64_t)t3_gpu(gpu) + 1 + step) % t3_gpus(gpu));
@@ -10,24 +11,6 @@ static uint32_t owner_of(const struct t3_context* gpu, uint32_t step) {
 
 static struct t3_chunk own_chunk(const struct t3_context* gpu, const struct t3_output* out) {
   return t3_chunk_of(out, t3_gpu(gpu), t3_gpus(gpu));
-}
-
-/* Maps the stores of this GPU's GEMM and the updates that arrive from the next GPU (T3 Figures 7 and 12). */
-static enum t3_status map_ring(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma) {
-  const uint32_t steps = t3_gpus(gpu);
-  const uint64_t peer_out = t3_peer_address(&out->matrix, t3_ring_previous(gpu));
-  for (uint32_t step = 0; step < steps; ++step) {
-    const struct t3_chunk chunk = t3_ring_chunk(gpu, out, step);
-    if (chunk.workgroups == 0) continue; /* fewer tiles than GPUs */
-    if (step == 0) {
-      T3_TRY(t3_remote_map(gpu, out, chunk, peer_out, T3_UPDATE));
-    } else if (step < steps - 1) {
-      T3_TRY(t3_dma_map(gpu, out, chunk, peer_out, T3_UPDATE, dma));
-    } else {
-      T3_TRY(t3_dma_map(gpu, out, chunk, 0, T3_NOTIFY, dma));
-    }
-  }
-  return T3_OK;
 }
 
 /* Each chunk of this GPU's GEMM but its own goes to the same place in its owner's memory (T3 section 7.1). */
@@ -94,7 +77,7 @@ static enum t3_status map_output(struct t3_context* gpu, const struct t3_gemm_wo
                                  struct t3_node_queues* queues) {
   switch (w->fused) {
     case T3_FUSED_RING_REDUCE_SCATTER:
-      return map_ring(gpu, out, t3_gemm_dma_options(w));
+      return t3_map_ring(gpu, out, w->split_k, t3_gemm_dma_options(w));
     case T3_FUSED_DIRECT_REDUCE_SCATTER:
       return map_direct(gpu, out, t3_gemm_dma_options(w));
     case T3_FUSED_ALL_REDUCE:
@@ -121,6 +104,7 @@ static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t
                                           const struct t3_operands* t) {
   struct t3_gemm_options options = t3_gemm_options_of(w);
   options.update = w->fused != T3_FUSED_ALL_TO_ALL;
+  options.split_k = w->split_k;
   options.first_workgroup =
       is_of_nodes(w) ? t3_first_of_turns(gpu, w, &t->out) : t3_ring_chunk(gpu, &t->out, 0).first_workgroup;
   options.chunks = w->fused == T3_FUSED_RING_REDUCE_SCATTER ? 1 : t3_gpus(gpu);

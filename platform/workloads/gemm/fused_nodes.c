@@ -36,7 +36,7 @@ static enum t3_status map_to(struct t3_context* gpu, const struct t3_gemm_worklo
                              const struct t3_output* out, const struct t3_node_queues* queues, uint32_t other) {
   const uint32_t owner = t3_gpu_at(n, other, n->local_rank);
   const struct t3_chunk chunk = t3_owned_by(n, out, other, n->local_rank);
-  const struct t3_dma_options of_node = {.updates = n->size, .block_tiles = w->block_tiles};
+  const struct t3_dma_options of_node = {.updates = n->size * w->split_k, .block_tiles = w->block_tiles};
   const struct t3_nic_route route = {t3_index_of(other, n->node), queues->keys[t3_gpu(gpu)], queues->keys[owner]};
   const uint64_t sum = t3_peer_address(&out->matrix, owner);
   if (chunk.workgroups == 0) return T3_OK;

@@ -38,6 +38,8 @@ void GemmWorkload::check_mirror(const Document& run, const RunSettings& settings
     run.reject("/simulate", fmt::format("all, or workload.fused ring-reduce-scatter and not {}: a mirror stands for a "
                                         "ring, whose GPUs send to one alone",
                                         name_of(fused_)));
+  if (split_k_ != 1)
+    run.reject("/simulate", "all, or workload.split_k 1: a mirror's first chunk leaves as it is stored");
   const std::vector<std::uint64_t> chunks = chunk_elements(grid(settings), settings.gpus);
   for (const std::uint64_t elements : chunks)
     if (elements != chunks[0])
@@ -61,7 +63,7 @@ std::uint64_t GemmWorkload::tracker_ways_needed(const RunSettings& settings) con
     const std::uint64_t begin = grid.chunk_begin(chunk, chunks), end = grid.chunk_begin(chunk + 1, chunks);
     for (std::uint64_t set = 0; set < sets; ++set) {
       const std::uint64_t all = before(grid.workgroups(), set), inside = before(end, set) - before(begin, set);
-      most = std::max(most, ring                            ? all - inside
+      most = std::max(most, ring                            ? all - (split_k_ == 1 ? inside : 0)
                             : fused_ == T3_FUSED_ALL_REDUCE ? all
                                                             : inside * t3_fused_slabs(fused_, gpus));
     }
@@ -81,6 +83,7 @@ GemmWorkload::Entries GemmWorkload::entries(std::uint32_t gpus) const {
     case T3_FUSED_ALL_TO_ALL:
       return {gpus - 1, gpus, gpus};
     default:
+      if (split_k_ != 1) return {0, gpus, gpus};  // the first chunk leaves by dma_map as well
       return {1, gpus - 1, gpus - 1};
   }
 }
@@ -89,7 +92,11 @@ GemmWorkload::Entries GemmWorkload::entries(std::uint32_t gpus) const {
 void GemmWorkload::check_tables(const Document& run, const Document& system, const RunSettings& settings) const {
   const Entries needed = entries(settings.gpus);
   constexpr std::uint32_t most_updates = 255;  // that the Tracker counts of an element
-  if (t3_fused_updates(fused_, settings.gpus, gpus_per_node_) > most_updates)
+  if (updates_of(settings.gpus) > most_updates && split_k_ != 1)
+    run.reject("/workload/split_k", fmt::format("less with {} GPUs and fused {}, at most {} updates are counted of an "
+                                                "element",
+                                                settings.gpus, name_of(fused_), most_updates));
+  if (updates_of(settings.gpus) > most_updates)
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {} with fused {}, the updates that are counted of an element", most_updates,
                            name_of(fused_)));
@@ -129,6 +136,21 @@ void GemmWorkload::check_fused(const Document& run, const RunSettings& settings)
                                         name_of(fused_)));
 }
 
+/// Sums of a share of k are larger than those of all of it, which bf16 would round.
+void GemmWorkload::check_split(const Document& run, const RunSettings& settings) const {
+  const std::uint32_t depth = settings.system.compute.slab_depth, k_tiles = (gemm_.k + depth - 1) / depth;
+  if (run.content.at("workload").contains("split_k") && settings.built_in_program != "fused")
+    run.reject("/workload/split_k", "this key only with method t3 or t3-mca");
+  if (split_k_ == 1) return;
+  if (split_k_ > k_tiles)
+    run.reject("/workload/split_k", fmt::format("at most {}, the K tiles of {} elements", k_tiles, depth));
+  if (fused_ == T3_FUSED_ALL_TO_ALL)
+    run.reject("/workload/split_k", "1 with fused all-to-all, whose stores are not added");
+  if (settings.functional && (settings.operands == Operands::random || gemm_.element == ElementType::bf16))
+    run.reject("/workload/split_k",
+               "1, or exact operands in fp16 or fp32: sums of a share of k would be rounded in another order");
+}
+
 void GemmWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
   check_gemm_method(run, settings);
   const TileGrid grid = this->grid(settings);
@@ -145,6 +167,7 @@ void GemmWorkload::check(const Document& run, const Document& system, const RunS
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
   require_room(run, settings, buffers(settings, 0), "operands, output and what the method keeps beside them");
   check_fused(run, settings);
+  check_split(run, settings);
   if (is_fused(settings)) check_tables(run, system, settings);
   check_valid_bits(run, settings);
   if (settings.mirror) check_mirror(run, settings);

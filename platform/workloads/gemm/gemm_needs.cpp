@@ -8,6 +8,7 @@
 #include "workloads/gemm/gemm_workload.h"
 #include "workloads/shared/gemm_fill.h"
 #include "workloads/shared/gemm_operands.h"
+#include "workloads/shared/tile_choice.h"
 
 namespace t3vp {
 namespace {
@@ -88,7 +89,14 @@ std::vector<Buffer> GemmWorkload::buffers(const RunSettings& settings, std::uint
 }
 
 LowerBounds GemmWorkload::lower_bounds(const RunSettings& settings, std::uint32_t, const GpuParameters& gpu) const {
-  return settings.phases.gemm ? gemm_bounds(gemm_, gpu.compute) : LowerBounds{};
+  if (!settings.phases.gemm) return {};
+  LowerBounds bounds = gemm_bounds(gemm_, gpu.compute);
+  if (split_k_ == 1) return bounds;
+  const std::uint32_t depth = settings.system.compute.slab_depth, share = gemm_.k / depth / split_k_ * depth;
+  bounds.compute_quantized_ns =
+      std::max(bounds.compute_ns,
+               to_ns(quantized_compute_time(gpu.compute, gemm_.tile, gemm_.m, gemm_.n, std::max(share, 1u), split_k_)));
+  return bounds;
 }
 
 /// The sums that each GPU has in the end.

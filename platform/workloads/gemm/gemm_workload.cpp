@@ -44,6 +44,7 @@ GemmWorkload::GemmWorkload(const Document& run) : Workload("gemm") {
            read.k,           static_cast<ElementType>(read.element),
            read.transpose_b, {read.tile_rows, read.tile_columns}};
   fused_ = value_of(workload.value("fused", "ring-reduce-scatter"), fused_kind_words);
+  split_k_ = workload.value("split_k", 1u);
   if (workload.contains("model")) read_sublayer(run);
   name(run, shape_text());
 }
@@ -80,6 +81,7 @@ std::string GemmWorkload::shape_text() const {
 json GemmWorkload::resolved() const {
   json resolved = {{"label", label()}, {"gemm", json_of(arguments())}};
   if (fused_ != T3_FUSED_RING_REDUCE_SCATTER) resolved["fused"] = name_of(fused_);
+  if (split_k_ != 1) resolved["split_k"] = split_k_;
   if (tp_ != 0) resolved.update({{"model", model_}, {"sublayer", sublayer_}, {"tp", tp_}, {"tokens", tokens_}});
   return resolved;
 }
@@ -127,7 +129,12 @@ std::uint32_t GemmWorkload::chunk_of(std::uint32_t gpu, std::uint32_t gpus) cons
 
 std::optional<std::uint32_t> GemmWorkload::updates(const RunSettings& settings) const {
   if (settings.built_in_program != "fused") return {};
-  return t3_fused_updates(fused_, settings.gpus, gpus_per_node_);
+  return updates_of(settings.gpus);
+}
+
+std::uint32_t GemmWorkload::updates_of(std::uint32_t gpus) const {
+  return t3_fused_updates(fused_, gpus, gpus_per_node_) +
+         (split_k_ - 1) * t3_fused_products(fused_, gpus, gpus_per_node_);
 }
 
 t3_gemm_workload GemmWorkload::arguments() const {
@@ -146,7 +153,8 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   t3_gemm_workload w = arguments();
   w.wavefronts = settings.system.compute.wavefronts;
   w.fused = fused_;
-  w.updates = settings.faults.dma_map_updates.value_or(t3_fused_updates(fused_, settings.gpus, gpus_per_node_));
+  w.updates = settings.faults.dma_map_updates.value_or(updates_of(settings.gpus));
+  w.split_k = split_k_;
   w.block_tiles = 1;
   w.gpus_per_node = gpus_per_node_;
   w.by_nic = by_nic_;

@@ -60,6 +60,8 @@ class GemmWorkload : public Workload {
   /// The output stays scattered over the owners of its chunks, with no all-gather behind.
   bool is_scattered() const { return by_nic_; }
   std::uint32_t chunk_of(std::uint32_t gpu, std::uint32_t gpus) const;
+  /// Accesses of an element after which a tile that a GPU owns is complete.
+  std::uint32_t updates_of(std::uint32_t gpus) const;
   std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
   std::string unfit_for(const RunSettings& settings, t3_collective_algorithm algorithm) const;
   t3_collective flat_collective(const RunSettings& settings) const;
@@ -69,6 +71,7 @@ class GemmWorkload : public Workload {
 
   void check_mirror(const Document& run, const RunSettings& settings) const;
   void check_fused(const Document& run, const RunSettings& settings) const;
+  void check_split(const Document& run, const RunSettings& settings) const;
   Entries entries(std::uint32_t gpus) const;
   std::uint64_t tracker_ways_needed(const RunSettings& settings) const;
   void check_tables(const Document& run, const Document& system, const RunSettings& settings) const;
@@ -79,6 +82,7 @@ class GemmWorkload : public Workload {
 
   GemmShape gemm_;  ///< of each GPU
   t3_fused_kind fused_ = T3_FUSED_RING_REDUCE_SCATTER;
+  std::uint32_t split_k_ = 1;     ///< workgroups of a tile
   std::string model_, sublayer_;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp_ = 0, tokens_ = 0;
   std::uint32_t gpus_per_node_ = 0;  ///< GPUs that links join inside a node, or all

@@ -1,0 +1,43 @@
+// A gradient's GEMM with its reduce-scatter, and an independent GEMM.
+#pragma once
+
+#include "workloads/data_parallel_arguments.h"
+#include "workloads/shared/gemm_shape.h"
+#include "workloads/workload.h"
+
+namespace t3vp {
+
+class DataParallelWorkload : public Workload {
+ public:
+  explicit DataParallelWorkload(const Document& run);
+
+  nlohmann::json resolved() const override;
+  bool separates_communication(const std::string& method) const override { return method == "sequential"; }
+  std::shared_ptr<Workload> unnamed() const override;
+  std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
+  Operands operands(const Document& run) const override;
+  void complete(const Document& run, const Document& system, const RunSettings& settings) override;
+  std::vector<CollectiveUse> collective_uses(const RunSettings& settings) const override;
+  void check_links(const Document& system, const RunSettings& settings, bool join_all) const override;
+  void check(const Document& run, const Document& system, const RunSettings& settings) const override;
+  ElementType element() const override { return gradient_.element; }
+  ElementType largest_element() const override { return gradient_.element; }
+
+  PackedWorkload packed_for(const RunSettings& settings) const override;
+  std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
+
+  LowerBounds lower_bounds(const RunSettings& settings, std::uint32_t gpu,
+                           const GpuParameters& parameters) const override;
+  double least_link_ns(const RunSettings& settings) const override;
+  HostNeed host_need(const RunSettings& settings) const override;
+  double weight(const RunSettings& settings) const override;
+
+ private:
+  std::string shape_text() const;
+  Buffer scattered_sum(const RunSettings& settings, std::uint32_t gpu) const;
+
+  GemmShape gradient_, beside_;
+  t3_data_parallel arguments_{};
+};
+
+}  // namespace t3vp
