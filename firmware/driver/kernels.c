@@ -268,6 +268,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   if (!t3_is_batch(&options.batch, t3_workgroups(output), &workgroups))
     return T3_REFUSE(context, "options.batch", T3_VALID_BATCH);
   if (options.chunks > UINT16_MAX) return T3_REFUSE(context, "options.chunks", "0 to 65535");
+  if (options.group > UINT16_MAX) return T3_REFUSE(context, "options.group", "0 to 65535");
   submission.packet.workgroups = workgroups;
   submission.packet.max_compute_units = options.max_compute_units;
   const struct t3_gemm_arguments arguments = {.out = out->address,
@@ -287,6 +288,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .tile_columns = (uint16_t)output->tiling.columns,
                                               .batches = (uint16_t)options.batch.matrices,
                                               .chunks = (uint16_t)options.chunks,
+                                              .group = (uint16_t)options.group,
                                               .element = (uint8_t)out->element,
                                               .wavefronts = (uint8_t)output->tiling.wavefronts,
                                               .update = options.update,
