@@ -56,6 +56,8 @@ class GemmWorkload : public Workload {
   t3_collective_algorithm algorithm() const { return algorithm_; }
   /// The collectives over links that end the method, in their order.
   virtual std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
+  /// The output with what lies between its rows, as collective kernels take it.
+  t3_collective flat_collective(const RunSettings& settings) const;
   /// Of model and sub-layer, for unnamed().
   void forget_names();
   /// Refuses more tiles than have numbers, or fewer than there are GPUs.
@@ -78,7 +80,6 @@ class GemmWorkload : public Workload {
   bool is_scattered() const { return by_nic_; }
   std::uint32_t chunk_of(std::uint32_t gpu, std::uint32_t gpus) const;
   std::string unfit_for(const RunSettings& settings, t3_collective_algorithm algorithm) const;
-  t3_collective flat_collective(const RunSettings& settings) const;
   std::uint64_t counted_workgroups(const RunSettings& settings) const;
   void expect(const RunSettings& settings);
 

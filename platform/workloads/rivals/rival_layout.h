@@ -6,6 +6,7 @@
 #ifndef T3_WORKLOADS_RIVAL_LAYOUT_H
 #define T3_WORKLOADS_RIVAL_LAYOUT_H
 
+#include "t3/collective.h"
 #include "t3/grid.h"
 #include "t3/peer_flags.h"
 
@@ -51,6 +52,22 @@ static inline uint64_t t3_slot_bytes(const struct t3_grid* grid, uint32_t gpus) 
   }
   return most * grid->stride;
 }
+
+/* Returns part `index` of `parts` of some rows. Parts differ by a row at most, and earlier ones are larger. */
+static inline struct t3_row_run t3_part_of_rows(struct t3_row_run rows, uint32_t index, uint32_t parts) {
+  const struct t3_row_run part = {rows.first + (uint32_t)(t3_flat_chunk_begin(rows.count, index, parts) & UINT32_MAX),
+                                  (uint32_t)(t3_flat_chunk_size(rows.count, index, parts) & UINT32_MAX)};
+  return part;
+}
+
+/* Where pieces of rows are exchanged, a GPU owns a part of each piece. Bytes of the slot for one sender of a piece. */
+static inline uint64_t t3_piece_slot_bytes(const struct t3_grid* grid, uint32_t pieces, uint32_t gpus) {
+  const struct t3_row_run rows = {0, grid->rows};
+  return t3_part_of_rows(t3_part_of_rows(rows, 0, pieces), 0, gpus).count * grid->stride;
+}
+
+/* Flags of a piece, a byte for each sender, where kernels may begin. */
+static inline uint64_t t3_piece_flag_bytes(uint32_t gpus) { return t3_padded(t3_peer_flag_bytes(gpus)); }
 
 /* Flags of the largest chunk. */
 static inline uint64_t t3_tile_flag_bytes(const struct t3_grid* grid, uint32_t gpus) {

@@ -25,11 +25,34 @@ static enum t3_status divide_units(struct t3_context* gpu, struct t3_rival_run* 
   return t3_queue_create(gpu, units(all - apart, all), &r->communication_queue);
 }
 
-enum t3_status t3_prepare_rival(struct t3_context* gpu, struct t3_rival_run* r) {
+enum t3_status t3_prepare_rival(struct t3_context* gpu, struct t3_rival_run* r, enum t3_memory_kind out_memory) {
   T3_TRY(divide_units(gpu, r));
-  T3_TRY(t3_allocate(gpu, &r->gemm, T3_UNCACHED, &r->tensors));
+  T3_TRY(t3_allocate(gpu, &r->gemm, out_memory, &r->tensors));
   const struct t3_output* out = &r->tensors.out;
   r->grid = (struct t3_grid){out->matrix.rows,       out->matrix.columns,    out->tiling.rows,   out->tiling.columns,
                              out->tiling.wavefronts, out->matrix.row_stride, out->matrix.element};
   return T3_OK;
+}
+
+enum t3_status t3_open_second_queue(struct t3_context* gpu, struct t3_rival_run* r) {
+  if (t3_sets_units_apart(r)) return T3_OK;
+  return t3_queue_create(gpu, (struct t3_queue_options){.priority = 1}, &r->communication_queue);
+}
+
+struct t3_row_product t3_product_of_rows(const struct t3_rival_run* r, struct t3_row_run rows) {
+  struct t3_row_product product = {r->tensors.out, r->tensors.a};
+  product.out.matrix.address += rows.first * product.out.matrix.row_stride;
+  product.a.address += rows.first * product.a.row_stride;
+  product.out.matrix.rows = product.a.rows = rows.count;
+  return product;
+}
+
+enum t3_status t3_launch_rows_gemm(struct t3_context* gpu, const struct t3_rival_run* r, struct t3_row_run rows,
+                                   uint64_t into) {
+  struct t3_row_product product = t3_product_of_rows(r, rows);
+  struct t3_gemm_options options = t3_gemm_options_of(&r->gemm);
+  options.group = r->rival.group;
+  product.out.matrix.address = into + rows.first * product.out.matrix.row_stride;
+  if (rows.count == 0) return T3_OK;
+  return t3_launch_gemm(gpu, r->compute_queue, &product.out, &product.a, &r->tensors.b, options);
 }

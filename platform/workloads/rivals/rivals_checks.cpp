@@ -37,6 +37,14 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
   if (rival_.communication_units >= units)
     run.reject("/workload/rival/communication_units",
                fmt::format("at most {}: the GEMM needs one of the {} compute units", units - 1, units));
+  if (rival_.pieces > shape().m)
+    run.reject("/workload/rival/pieces", fmt::format("at most {}, the rows of the output", shape().m));
+  if (sends_tiles(settings) ? rival_.pieces != 1 : rival_.gather != T3_GATHER_BY_KERNEL)
+    run.reject(sends_tiles(settings) ? "/workload/rival/pieces" : "/workload/rival/gather",
+               fmt::format("not this key with method {}", settings.method));
+  if (rival_.pieces > 1 && settings.built_in_program == "two_queues" && algorithm() == T3_TORUS_RINGS)
+    run.reject("/workload/rival/pieces",
+               "1, or another algorithm than torus-rings: its counters are for one all-reduce");
   if (rival_.order == T3_INTERLEAVED_ORDER && rival_.group > 1)
     run.reject("/workload/rival/group", "0, or another order than interleaved");
   if (settings.method == "direct-update" && rival_.gather == T3_GATHER_BY_KERNEL && rival_.communication_units != 0)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "t3/collective_staging.h"
 #include "workloads/gemm_arguments.h"
 #include "workloads/registry.h"
 #include "workloads/rivals/rival_layout.h"
@@ -50,19 +51,24 @@ Operands RivalsWorkload::operands(const Document& run) const {
 void RivalsWorkload::complete(const Document& run, const Document& system, const RunSettings& settings) {
   GemmWorkload::complete(run, system, settings);
   rival_.compute_units = settings.system.compute.compute_units;
+  rival_.communication_workgroups = rival_.communication_units * settings.system.kernels.ring.workgroups_per_cu;
 }
 
-std::vector<t3_collective_op> RivalsWorkload::collectives_of(const RunSettings&) const {
+bool RivalsWorkload::sends_tiles(const RunSettings& settings) { return settings.built_in_program == "tiles"; }
+
+std::vector<t3_collective_op> RivalsWorkload::collectives_of(const RunSettings& settings) const {
+  if (settings.built_in_program == "two_queues") return {T3_REDUCE_SCATTER, T3_ALL_GATHER};
+  if (!sends_tiles(settings)) return {};
   if (rival_.gather == T3_GATHER_BY_KERNEL) return {T3_ALL_GATHER};
   return {};
 }
 
 std::vector<CollectiveUse> RivalsWorkload::collective_uses(const RunSettings& settings) const {
-  std::vector<CollectiveUse> uses{{"reduce_scatter", settings.method}};
-  const std::string by =
-      rival_.gather == T3_GATHER_BY_KERNEL ? collectives_algorithm() : word_of(rival_.gather, rival_gather_words);
-  uses.push_back({"all_gather", by});
-  return uses;
+  if (settings.built_in_program == "two_queues")
+    return {{"reduce_scatter", collectives_algorithm()}, {"all_gather", collectives_algorithm()}};
+  const bool by_kernel = sends_tiles(settings) && rival_.gather == T3_GATHER_BY_KERNEL;
+  const std::string otherwise = sends_tiles(settings) ? word_of(rival_.gather, rival_gather_words) : "DMA copies";
+  return {{"reduce_scatter", settings.method}, {"all_gather", by_kernel ? collectives_algorithm() : otherwise}};
 }
 
 PackedWorkload RivalsWorkload::packed_for(const RunSettings& settings) const {
@@ -74,11 +80,37 @@ PackedWorkload RivalsWorkload::packed_for(const RunSettings& settings) const {
   return packed(rival, tail);
 }
 
+/// The rows of a piece with what lies between them, as two_queues.c has them.
+t3_collective RivalsWorkload::piece_of_collective(const RunSettings& settings, std::uint32_t piece) const {
+  const t3_grid grid = firmware_grid(this->grid(settings));
+  t3_collective c = flat_collective(settings);
+  c.op = T3_ALL_REDUCE;
+  c.elements = t3_part_of_rows({0, grid.rows}, piece, rival_.pieces).count *
+               (grid.stride / t3_element_bytes(static_cast<t3_element>(shape().element)));
+  return c;
+}
+
 void RivalsWorkload::add_partials(const RunSettings& settings, std::vector<Buffer>& all) const {
   const t3_grid grid = firmware_grid(this->grid(settings));
+  if (settings.built_in_program == "two_queues") {
+    for (std::uint32_t piece = 0; piece < rival_.pieces; ++piece) {
+      const t3_collective flat = piece_of_collective(settings, piece);
+      all.push_back({"staging", t3_staging_bytes(&flat, settings.gpus)});
+    }
+    return;
+  }
+  if (!sends_tiles(settings)) {
+    const std::uint32_t pieces = settings.built_in_program == "decomposed" ? 1 : rival_.pieces;
+    all.push_back({"partials", grid.rows * grid.stride});
+    all.push_back({"slots", std::uint64_t{pieces} * settings.gpus * t3_piece_slot_bytes(&grid, pieces, settings.gpus)});
+    all.push_back({"flags", pieces * t3_piece_flag_bytes(settings.gpus)});
+    return;
+  }
   if (settings.method == "stored-tiles")
     all.push_back({"partials", settings.gpus * t3_slot_bytes(&grid, settings.gpus)});
-  if (settings.method == "load-reduce") all.push_back({"partials", grid.rows * grid.stride});
+  if (settings.method == "load-reduce" ||
+      (settings.method == "direct-update" && rival_.gather == T3_GATHER_BY_MULTICAST))
+    all.push_back({"partials", grid.rows * grid.stride});
   if (rival_.communication_units != 0) all.push_back({"flags", t3_tile_flag_bytes(&grid, settings.gpus)});
 }
 

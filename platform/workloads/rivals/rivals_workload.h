@@ -31,6 +31,9 @@ class RivalsWorkload : public GemmWorkload {
   void check_method(const Document& run, const RunSettings& settings) const;
   void check_settings(const Document& run, const RunSettings& settings) const;
   void check_switch(const Document& run, const RunSettings& settings) const;
+  /// A program of workgroups that send tiles.
+  static bool sends_tiles(const RunSettings& settings);
+  t3_collective piece_of_collective(const RunSettings& settings, std::uint32_t piece) const;
   /// Buffers that partial sums arrive in, with their flags.
   void add_partials(const RunSettings& settings, std::vector<Buffer>& all) const;
 

@@ -10,7 +10,7 @@ _Static_assert(T3_SUM_PARTIALS_ARGUMENTS_BYTES <= T3_ARGUMENT_ROOM, "arguments g
 struct tiles {
   struct t3_rival_run r;
   struct t3_tile_run own;
-  uint64_t partials; /* slots, or a matrix as the output; 0: tiles are added to the output */
+  uint64_t partials; /* slots, or a matrix as the output, or the output */
   uint64_t slot_bytes;
   uint64_t flags; /* 0: the GPUs meet before sums are read */
   struct t3_gemm_collectives collectives;
@@ -26,9 +26,11 @@ static bool has_sum_kernel(const struct tiles* t) {
   return mechanism(t) != T3_DIRECT_UPDATE || gather(t) != T3_GATHER_BY_KERNEL;
 }
 
+/* Tiles are added to the output, unless the switch brings the sums there. */
 static enum t3_status allocate_partials(struct t3_context* gpu, struct tiles* t) {
   const struct t3_grid* grid = &t->r.grid;
-  if (mechanism(t) == T3_DIRECT_UPDATE) return T3_OK;
+  t->partials = t->r.tensors.out.matrix.address;
+  if (mechanism(t) == T3_DIRECT_UPDATE && gather(t) != T3_GATHER_BY_MULTICAST) return T3_OK;
   if (mechanism(t) == T3_STORED_TILES) t->slot_bytes = t3_slot_bytes(grid, t3_gpus(gpu));
   return t3_malloc(gpu, mechanism(t) == T3_STORED_TILES ? t3_gpus(gpu) * t->slot_bytes : grid->rows * grid->stride,
                    &t->partials);
@@ -41,12 +43,12 @@ static enum t3_status allocate_flags(struct t3_context* gpu, struct tiles* t) {
   return t3_write_zeros(gpu, t->flags, bytes);
 }
 
-/* The rows of the output that this GPU's tiles lie in. */
+/* The rows that this GPU's tiles lie in. */
 static enum t3_status zero_own(struct t3_context* gpu, const struct tiles* t) {
   const struct t3_row_run rows = t3_rows_of_tiles(&t->r.grid, t->own);
   if (mechanism(t) != T3_DIRECT_UPDATE || rows.count == 0) return T3_OK;
   struct t3_matrix own = t->r.tensors.out.matrix;
-  own.address += rows.first * own.row_stride;
+  own.address = t->partials + rows.first * own.row_stride;
   own.rows = rows.count;
   t3_begin(gpu, "zeroing");
   T3_TRY(t3_fill_zero(gpu, &own));
@@ -55,7 +57,7 @@ static enum t3_status zero_own(struct t3_context* gpu, const struct tiles* t) {
 }
 
 static enum t3_status set_up(struct t3_context* gpu, struct tiles* t) {
-  T3_TRY(t3_prepare_rival(gpu, &t->r));
+  T3_TRY(t3_prepare_rival(gpu, &t->r, T3_UNCACHED));
   t->own = t3_owned_tiles(&t->r.grid, t3_gpu(gpu), t3_gpus(gpu));
   T3_TRY(allocate_partials(gpu, t));
   T3_TRY(allocate_flags(gpu, t));
@@ -76,7 +78,7 @@ static enum t3_status launch_gemm(struct t3_context* gpu, const struct tiles* t)
   const struct t3_grid* grid = &t->r.grid;
   const uint32_t order = t->r.rival.order, next = (t3_gpu(gpu) + 1) % t3_gpus(gpu);
   const struct t3_gemm_to_owners_arguments arguments = {
-      .out = t->partials == 0 ? o->out.matrix.address : t->partials,
+      .out = t->partials,
       .a = o->a.address,
       .b = o->b.address,
       .flags = t->flags,
@@ -107,7 +109,7 @@ static enum t3_status launch_gemm(struct t3_context* gpu, const struct tiles* t)
 static uint8_t source_of(const struct tiles* t) {
   return mechanism(t) == T3_LOAD_REDUCE    ? T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SWITCH
          : mechanism(t) == T3_STORED_TILES ? T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SLOTS
-                                           : T3_SUM_PARTIALS_ARGUMENTS_SOURCE_OUT;
+                                           : T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SUMS;
 }
 
 static uint8_t target_of(const struct tiles* t) {

@@ -52,7 +52,7 @@ static void send(struct t3_wave* wave, struct t3_access block) {
     t3_store(wave, sums, at(block, t3_on_gpu(T3_ALL_GPUS, p->out)));
     return;
   }
-  if (!is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_OUT)) t3_store(wave, sums, at(block, p->out));
+  if (!is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SUMS)) t3_store(wave, sums, at(block, p->out));
   for (uint32_t i = 1; i < p->gpus && is_to(p, T3_SUM_PARTIALS_ARGUMENTS_TARGET_EACH); ++i)
     t3_store(wave, sums, at(block, t3_on_gpu((p->gpu + i) % p->gpus, p->out)));
 }
@@ -71,7 +71,7 @@ static void sum_block(struct t3_wave* wave, const struct t3_chunk_block* cut) {
   else if (is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SWITCH))
     t3_load(wave, tile_for(&block, 0), at(block, t3_on_gpu(T3_ALL_GPUS, p->partials)));
   else
-    t3_load(wave, tile_for(&block, 0), at(block, p->out));
+    t3_load(wave, tile_for(&block, 0), at(block, p->partials));
   send(wave, block);
   t3_fence(wave);
 }
@@ -127,7 +127,6 @@ static void operands_of(const struct t3_sum_partials_arguments* p, struct t3_mat
   all[OUT] = (struct t3_matrices){"out", p->out, p->m, row, p->ldo, 0, 1};
   all[PARTIALS] = by_slots ? t3_piece("partials", p->partials, p->gpus * p->slot_bytes)
                            : (struct t3_matrices){"partials", p->partials, p->m, row, p->ldo, 0, 1};
-  if (is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_OUT)) all[PARTIALS].rows = 0;
   all[OWN] = (struct t3_matrices){"own", p->own, by_slots ? rows : 0, row, p->ldo, 0, 1};
   all[FLAGS] =
       t3_piece("flags", p->flags, p->one_flag ? t3_peer_flag_bytes(p->gpus) : t3_tile_flag_bytes(&grid, p->gpus));
@@ -145,15 +144,28 @@ static bool check_operands(struct t3_check* check, const struct t3_sum_partials_
                        " bytes, expected",
                        m->name, m->address, m->stride, m->row_bytes);
     if (!t3_check_held(check, check->gpu, m->name, m->address, t3_bytes_of(m))) return false;
-    if (m != all && !t3_check_overlap(check, all, m)) return false;
+    const bool in_place = m == all + PARTIALS && m->address == all->address;
+    if (m != all && !in_place && !t3_check_overlap(check, all, m)) return false;
   }
+  return true;
+}
+
+/* Sums in the output itself go to peers alone: what comes back through the switch would be added to. */
+static bool check_sums(struct t3_check* check, const struct t3_sum_partials_arguments* p) {
+  const bool in_place = p->partials == p->out, are_sums = is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SUMS);
+  if (are_sums && in_place != is_to(p, T3_SUM_PARTIALS_ARGUMENTS_TARGET_EACH))
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "sums at " T3_HEX ", out " T3_HEX
+                     ", target %u: each (%u) of sums in out, else multicast (%u) expected",
+                     p->partials, p->out, p->target, T3_SUM_PARTIALS_ARGUMENTS_TARGET_EACH,
+                     T3_SUM_PARTIALS_ARGUMENTS_TARGET_MULTICAST);
   return true;
 }
 
 static bool check_numbers(struct t3_check* check, const struct t3_sum_partials_arguments* p) {
   const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
   const struct t3_named_value switches[] = {{"one_flag", p->one_flag}};
-  if (p->element > T3_FP32 || p->source > T3_SUM_PARTIALS_ARGUMENTS_SOURCE_OUT ||
+  if (p->element > T3_FP32 || p->source > T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SUMS ||
       p->target > T3_SUM_PARTIALS_ARGUMENTS_TARGET_MULTICAST)
     return t3_refuse(check, T3_BAD_PACKET, "element %u, source %u, target %u: at most %d of each expected", p->element,
                      p->source, p->target, 2);
@@ -182,21 +194,26 @@ static bool check_reach(struct t3_check* check, const struct t3_sum_partials_arg
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_sum_partials_arguments* p = launch->arguments;
-  return check_numbers(check, p) && check_operands(check, p) && check_reach(check, p);
+  return check_numbers(check, p) && check_sums(check, p) && check_operands(check, p) && check_reach(check, p);
 }
 
-/* The rows of the output that it reads when the sums are complete there. */
-static struct t3_range summed_in_out(const struct t3_sum_partials_arguments* p) {
+/* The rows of complete sums. */
+static struct t3_range summed(const struct t3_sum_partials_arguments* p) {
   const struct t3_row_run rows = rows_of(p);
-  const uint64_t begin = p->out + (uint64_t)rows.first * p->ldo;
+  const uint64_t begin = p->partials + (uint64_t)rows.first * p->ldo;
   return (struct t3_range){begin, begin + (uint64_t)rows.count * p->ldo};
+}
+
+/* Sums that only go to peers are not written here. */
+static bool writes_here(const struct t3_sum_partials_arguments* p) {
+  return !is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SUMS) || is_to(p, T3_SUM_PARTIALS_ARGUMENTS_TARGET_MULTICAST);
 }
 
 /* As many workgroups as run at once. Partial sums arrive while it runs, and the own GEMM still writes some. */
 static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
   const struct t3_sum_partials_arguments* p = launch->arguments;
   const struct t3_ring_parameters* ring = &device->kernels.ring;
-  const bool in_out = is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_OUT);
+  const bool are_sums = is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SUMS);
   const bool by_slots = is_from(p, T3_SUM_PARTIALS_ARGUMENTS_SOURCE_SLOTS);
   struct t3_matrices all[OPERANDS];
   operands_of(p, all);
@@ -208,9 +225,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .waves = ring->blocks_in_flight,
       .tiles = 1 + T3_COLLECTIVE_ADDENDS,
       .written = {t3_range_of(&all[OUT])},
-      .written_count = !in_out,
-      .read = {in_out ? summed_in_out(p) : t3_range_of(&all[PARTIALS]), t3_range_of(&all[OWN])},
-      .read_count = in_out     ? 1
+      .written_count = writes_here(p),
+      .read = {are_sums ? summed(p) : t3_range_of(&all[PARTIALS]), t3_range_of(&all[OWN])},
+      .read_count = are_sums   ? 1
                     : by_slots ? 2
                                : 0,
       .sent = {t3_local_range(all[OUT])},
@@ -221,7 +238,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
       .shared_count = p->flags != 0,
       .awaits_arrivals = true,
       .awaits_chunks = true,
-      .stores_here = !in_out};
+      .stores_here = writes_here(p)};
 }
 
 const struct t3_kernel t3_sum_partials_kernel = {.name = "sum_partials",
