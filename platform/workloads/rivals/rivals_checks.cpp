@@ -39,6 +39,8 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
                fmt::format("at most {}: the GEMM needs one of the {} compute units", units - 1, units));
   if (rival_.pieces > shape().m)
     run.reject("/workload/rival/pieces", fmt::format("at most {}, the rows of the output", shape().m));
+  if (gathers_first(settings) && (rival_.pieces != 1 || rival_.communication_units != 0))
+    run.reject("/workload/rival", fmt::format("no pieces and no communication_units with method {}", settings.method));
   if (sends_tiles(settings) ? rival_.pieces != 1 : rival_.gather != T3_GATHER_BY_KERNEL)
     run.reject(sends_tiles(settings) ? "/workload/rival/pieces" : "/workload/rival/gather",
                fmt::format("not this key with method {}", settings.method));

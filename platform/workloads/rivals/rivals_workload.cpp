@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "t3/collective_staging.h"
+#include "workloads/collective/collective_operation.h"
 #include "workloads/gemm_arguments.h"
 #include "workloads/registry.h"
+#include "workloads/rivals/gathered_oracle.h"
 #include "workloads/rivals/rival_layout.h"
 #include "workloads/rivals_arguments.h"
 #include "workloads/shared/gemm_fill.h"
@@ -56,6 +60,8 @@ void RivalsWorkload::complete(const Document& run, const Document& system, const
 
 bool RivalsWorkload::sends_tiles(const RunSettings& settings) { return settings.built_in_program == "tiles"; }
 
+bool RivalsWorkload::gathers_first(const RunSettings& settings) { return settings.built_in_program == "gathered"; }
+
 std::vector<t3_collective_op> RivalsWorkload::collectives_of(const RunSettings& settings) const {
   if (settings.built_in_program == "two_queues") return {T3_REDUCE_SCATTER, T3_ALL_GATHER};
   if (!sends_tiles(settings)) return {};
@@ -66,6 +72,7 @@ std::vector<t3_collective_op> RivalsWorkload::collectives_of(const RunSettings& 
 std::vector<CollectiveUse> RivalsWorkload::collective_uses(const RunSettings& settings) const {
   if (settings.built_in_program == "two_queues")
     return {{"reduce_scatter", collectives_algorithm()}, {"all_gather", collectives_algorithm()}};
+  if (gathers_first(settings)) return {{"all_gather", settings.method == "flagged-gather" ? "DMA copies" : "stores"}};
   const bool by_kernel = sends_tiles(settings) && rival_.gather == T3_GATHER_BY_KERNEL;
   const std::string otherwise = sends_tiles(settings) ? word_of(rival_.gather, rival_gather_words) : "DMA copies";
   return {{"reduce_scatter", settings.method}, {"all_gather", by_kernel ? collectives_algorithm() : otherwise}};
@@ -114,11 +121,34 @@ void RivalsWorkload::add_partials(const RunSettings& settings, std::vector<Buffe
   if (rival_.communication_units != 0) all.push_back({"flags", t3_tile_flag_bytes(&grid, settings.gpus)});
 }
 
+/// Rows that are still to come hold no numbers.
+std::vector<Buffer> RivalsWorkload::gathered_buffers(const GemmProblem& problem, std::uint32_t gpu) const {
+  Buffer a = buffer_a(problem, gpu),
+         out{"out", matrix_bytes(shape().m, shape().n, shape().element), shape().m, shape().n, shape().element};
+  a.fill = [problem, gpu, own = a.fill](std::uint32_t row) {
+    if (gpu_of_row(problem, row) == gpu) return own(row);
+    return std::vector<double>(problem.gemm.k, std::numeric_limits<double>::quiet_NaN());
+  };
+  out.expected = [problem, gpu](std::uint32_t row) { return widened(gathered_product_row(problem, gpu, row)); };
+  return {a, buffer_b(problem, gpu), out, {"flags", t3_piece_flag_bytes(problem.gpus)}};
+}
+
 std::vector<Buffer> RivalsWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {
   const GemmProblem problem = gemm_problem(shape(), settings);
+  if (gathers_first(settings)) return gathered_buffers(problem, gpu);
   std::vector<Buffer> all{buffer_a(problem, gpu), buffer_b(problem, gpu), output(settings, gpu)};
   add_partials(settings, all);
   return all;
+}
+
+/// Of an all-gather of a, or of an all-reduce of the output.
+double RivalsWorkload::least_link_ns(const RunSettings& settings) const {
+  if (!gathers_first(settings)) return GemmWorkload::least_link_ns(settings);
+  std::vector<std::uint64_t> parts;
+  for (std::uint32_t gpu = 0; gpu < settings.gpus; ++gpu)
+    parts.push_back(std::uint64_t{t3_part_of_rows({0, shape().m}, gpu, settings.gpus).count} * shape().k *
+                    bytes_of(shape().element));
+  return t3vp::least_link_ns(T3_ALL_GATHER, parts, whole_fabric_of(settings));
 }
 
 extern const WorkloadKind rivals_kind;

@@ -22,6 +22,7 @@ class RivalsWorkload : public GemmWorkload {
 
   PackedWorkload packed_for(const RunSettings& settings) const override;
   std::vector<Buffer> buffers(const RunSettings& settings, std::uint32_t gpu) const override;
+  double least_link_ns(const RunSettings& settings) const override;
   std::optional<double> expected_workgroups(const RunSettings&) const override { return {}; }
 
  protected:
@@ -31,6 +32,9 @@ class RivalsWorkload : public GemmWorkload {
   void check_method(const Document& run, const RunSettings& settings) const;
   void check_settings(const Document& run, const RunSettings& settings) const;
   void check_switch(const Document& run, const RunSettings& settings) const;
+  /// Rows of a are gathered, and no outputs are summed.
+  static bool gathers_first(const RunSettings& settings);
+  std::vector<Buffer> gathered_buffers(const GemmProblem& problem, std::uint32_t gpu) const;
   /// A program of workgroups that send tiles.
   static bool sends_tiles(const RunSettings& settings);
   t3_collective piece_of_collective(const RunSettings& settings, std::uint32_t piece) const;

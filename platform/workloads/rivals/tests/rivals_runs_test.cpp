@@ -38,6 +38,9 @@ const std::vector<Rival> all_rivals{
     {"direct-update", by_switch, {{"gather", "multicast"}}},
     {"direct-update", by_switch, {{"communication_units", 1}, {"gather", "multicast"}}},
     {"load-reduce", by_switch, json::object()},
+    {"gather-then-gemm", connected, json::object()},
+    {"flagged-gather", connected, json::object()},
+    {"flagged-gather", R"("ring")", {{"order", "natural"}}},
     {"load-reduce", by_switch, {{"communication_units", 1}, {"gather", "multicast"}, {"order", "interleaved"}}},
 };
 
@@ -143,6 +146,17 @@ TEST_CASE("links and memories move what the mechanism is made of and no byte mor
     CHECK(traffic.gemm_write == expected.gemm_write);
     CHECK(traffic.read == expected.read);
     CHECK(traffic.written == expected.written);
+  }
+}
+
+TEST_CASE("an all-gather moves each row of a once to each other GPU") {
+  const double n = 4, part = 256 * 64 * 2 / n;
+  for (const char* method : {"gather-then-gemm", "flagged-gather"}) {
+    CAPTURE(method);
+    const Traffic traffic = traffic_of({method, connected, json::object()}, 4, gemm(256, 256, 64));
+    CHECK(traffic.links == n * (n - 1) * part);
+    CHECK(traffic.written == (n - 1) * part);
+    CHECK(traffic.read == (method == std::string("flagged-gather") ? n - 1 : 1) * part);
   }
 }
 
