@@ -271,6 +271,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   if (options.split_k > UINT16_MAX || all > UINT32_MAX)
     return T3_REFUSE(context, "options.split_k", "0 to 65535, fewer than 2^32 workgroups");
   submission.packet.workgroups = (uint32_t)all;
+  if (options.group > UINT16_MAX) return T3_REFUSE(context, "options.group", "0 to 65535");
   submission.packet.max_compute_units = options.max_compute_units;
   const struct t3_gemm_arguments arguments = {.out = out->address,
                                               .a = a->address,
@@ -290,6 +291,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .batches = (uint16_t)options.batch.matrices,
                                               .chunks = (uint16_t)options.chunks,
                                               .split_k = (uint16_t)options.split_k,
+                                              .group = (uint16_t)options.group,
                                               .element = (uint8_t)out->element,
                                               .wavefronts = (uint8_t)output->tiling.wavefronts,
                                               .update = options.update,

@@ -381,7 +381,8 @@ enum t3_status t3_transfer_status(struct t3_registers* dma) {
 /* Two lines share the register. */
 static void clear_dma(struct t3_context* context, struct t3_registers* dma) {
   struct t3_state* state = state_of(context);
-  const uint32_t all = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK | T3_DMA_INTERRUPT_ERROR_MASK;
+  const uint32_t all = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK | T3_DMA_INTERRUPT_ERROR_MASK |
+                       T3_DMA_INTERRUPT_COPIED_MASK;
   const bool handled = state->vectors[T3_LINE_DMA].handler != NULL || state->vectors[T3_LINE_DMA_ERROR].handler != NULL;
   if (!handled && !state->filling) {
     t3_put32(dma, T3_DMA_INTERRUPT_OFFSET, all);

@@ -109,7 +109,7 @@ enum t3_status t3_matrix_malloc(struct t3_context* context, struct t3_matrix* ma
 }
 
 void t3_clear_dma(struct t3_context* context, struct t3_registers* dma) {
-  uint32_t bits = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK;
+  uint32_t bits = T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_FILLED_MASK | T3_DMA_INTERRUPT_COPIED_MASK;
   if (state_of(context)->filling) {
     bits &= t3_get32(dma, T3_DMA_INTERRUPT_OFFSET); /* leaves out an end that no call has read */
     if (bits & T3_DMA_INTERRUPT_FILLED_MASK) t3_note_fill(context, t3_get32(dma, T3_DMA_STATUS_OFFSET));
@@ -133,8 +133,9 @@ static enum t3_status wait_filled(struct t3_context* context, struct t3_register
       break;
     }
     T3_TRY(t3_sleep(context, T3_LINE_DMA, deadline, "the DMA engine's fill"));
-    /* A completed command of the table raises the same line; t3_wait_dma does not rely on its bit. */
-    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET, T3_DMA_INTERRUPT_COMPLETE_MASK);
+    /* A completed command of the table or a copy raises the same line; their waits do not rely on these bits. */
+    t3_clear(context, dma, T3_LINE_DMA, T3_DMA_INTERRUPT_OFFSET,
+             T3_DMA_INTERRUPT_COMPLETE_MASK | T3_DMA_INTERRUPT_COPIED_MASK);
   }
   return dma->status;
 }

@@ -13,7 +13,7 @@ class DmaAccesses {
  public:
   static constexpr std::uint32_t fill = 0xFFFFFFFF;  ///< the serial number of a fill's stores
 
-  /// `for_whom`: the serial number of a command, of_queue() or `fill`.
+  /// `for_whom`: the serial number of a command, of_queue(), of_copy() or `fill`.
   Transaction& make(Operation operation, std::uint64_t address, const Shape& shape, std::uint32_t for_whom) {
     Transaction& transaction = pool_.make(operation, address, shape);
     transaction.extension().stream = Stream::communication;
@@ -46,8 +46,15 @@ class DmaAccesses {
   static std::size_t queue_of(const tlm::tlm_generic_payload& transaction) {
     return for_whom(transaction) - first_queue;
   }
+  /// The same for copies in a queue of the engine.
+  static std::uint32_t of_copy(std::size_t queue) { return first_copy + static_cast<std::uint32_t>(queue); }
+  static bool is_of_copy(const tlm::tlm_generic_payload& transaction) {
+    return for_whom(transaction) - first_copy < first_queue - first_copy;
+  }
+  static std::size_t copy_of(const tlm::tlm_generic_payload& transaction) { return for_whom(transaction) - first_copy; }
 
  private:
+  static constexpr std::uint32_t first_copy = 0xFFFFFE00;
   static constexpr std::uint32_t first_queue = 0xFFFFFF00;
   static std::uint64_t token_of(const tlm::tlm_generic_payload& transaction) {
     return transaction.get_extension<DataExtension>()->token;

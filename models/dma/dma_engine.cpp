@@ -16,6 +16,7 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
       table_(registers, status_, memory, remote, counters, gpu, parameters.commands),
       links_(table_, accesses_, status_, {memory, remote}, parameters, functional, gpu),
       queues_(registers, table_, accesses_, status_, {memory, nic}, parameters, gpu),
+      copies_(registers, status_, accesses_, {memory, remote}, parameters, functional, gpu),
       fill_(registers, status_, accesses_, memory, users, parameters, functional, gpu) {
   if (trace != nullptr) {
     const Trace::Track track = trace->track(fmt::format("GPU {}", gpu), "DMA");
@@ -32,8 +33,9 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   registers.pending.on_refresh([this] { registers.pending.set(table_.pending()); });
   registers.blocks.on_refresh(
       [this] { registers.blocks.set(links_.blocks().since_reset() + queues_.blocks().since_reset()); });
-  registers.bytes.on_refresh(
-      [this] { registers.bytes.set(links_.bytes().since_reset() + queues_.bytes().since_reset()); });
+  registers.bytes.on_refresh([this] {
+    registers.bytes.set(links_.bytes().since_reset() + queues_.bytes().since_reset() + copies_.bytes().since_reset());
+  });
   registers.on_reset([this] { reset(); });
   remote.on_taken(&DmaEngine::remote_taken);
 }
@@ -43,18 +45,21 @@ void DmaEngine::reset() {
   accesses_.begin_generation();
   while (!events_.empty()) {
     const Event event = events_.pop();
-    if (event.transaction != nullptr && event.what != Event::taken) event.transaction->release();
+    if (event.transaction != nullptr && event.what != Event::taken && event.what != Event::copy_taken)
+      event.transaction->release();
   }
   table_.clear();
   links_.clear();
   queues_.clear();
+  copies_.clear();
   fill_.clear();
   registers.capacity.set(parameters_.commands);
   update_interrupt();
 }
 
 void DmaEngine::update_interrupt() {
-  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0);
+  interrupt.write(registers.interrupt.complete() != 0 || registers.interrupt.filled() != 0 ||
+                  registers.interrupt.copied() != 0);
   if (error_interrupt.size() != 0) error_interrupt->write(registers.interrupt.error() != 0);
 }
 
@@ -78,6 +83,10 @@ void DmaEngine::command() {
       break;
     case Action::fill:
       fill_.begin();
+      break;
+    case Action::copy:
+      copies_.add();
+      copies_.start();
       break;
     case Action::none:
       break;
@@ -121,6 +130,8 @@ void DmaEngine::push(Event::What what, tlm::tlm_generic_payload& transaction, Pi
 void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   if (accesses_.is_stale(transaction)) return transaction.release();
   const bool is_load = extension_of(transaction).operation == Operation::load;
+  if (DmaAccesses::is_of_copy(transaction))
+    return push(is_load ? Event::copy_loaded : Event::copied, transaction, delay);
   push(is_load                                 ? Event::loaded
        : DmaAccesses::is_of_queue(transaction) ? Event::written
                                                : Event::filled,
@@ -128,12 +139,13 @@ void DmaEngine::memory_response(int, tlm::tlm_generic_payload& transaction, Pico
 }
 
 void DmaEngine::remote_taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  if (!accesses_.is_stale(transaction)) push(Event::taken, transaction, delay);
+  if (accesses_.is_stale(transaction)) return;
+  push(DmaAccesses::is_of_copy(transaction) ? Event::copy_taken : Event::taken, transaction, delay);
 }
 
 void DmaEngine::remote_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   if (accesses_.is_stale(transaction)) return transaction.release();
-  push(Event::acknowledged, transaction, delay);
+  push(DmaAccesses::is_of_copy(transaction) ? Event::copied : Event::acknowledged, transaction, delay);
 }
 
 void DmaEngine::nic_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -146,6 +158,7 @@ void DmaEngine::step() {
   while (events_.ready()) handle(events_.pop());
   links_.start();
   queues_.start();
+  copies_.start();
   events_.arm();
 }
 
@@ -162,6 +175,15 @@ void DmaEngine::handle(const Event& event) {
       break;
     case Event::acknowledged:
       links_.acknowledged(*event.transaction);
+      break;
+    case Event::copy_loaded:
+      copies_.loaded(*event.transaction);
+      break;
+    case Event::copy_taken:
+      copies_.taken(*event.transaction);
+      break;
+    case Event::copied:
+      copies_.acknowledged(*event.transaction);
       break;
     case Event::written:
       queues_.written(*event.transaction);
@@ -210,7 +232,8 @@ void DmaEngine::make_ready(const Job& job) {
 
 void DmaEngine::visit_statistics(const StatisticVisitor& visit) const {
   visit("blocks", "blocks", "DMA blocks sent", static_cast<double>(links_.blocks().total() + queues_.blocks().total()));
-  visit("bytes", "bytes", "payload sent", static_cast<double>(links_.bytes().total() + queues_.bytes().total()));
+  visit("bytes", "bytes", "payload sent",
+        static_cast<double>(links_.bytes().total() + queues_.bytes().total() + copies_.bytes().total()));
 }
 
 }  // namespace t3vp::dma

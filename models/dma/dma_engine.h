@@ -1,9 +1,9 @@
 // DMA engine with pre-programmed commands (dma_map, T3 4.2.2): a trigger from the Tracker marks a wavefront tile ready;
 // when all tiles of its block are, the engine reads them as communication and sends them to the peer, or to several,
-// with the ids that a peer's Tracker needs. It also zeroes memory on request.
+// with the ids that a peer's Tracker needs. It also copies and zeroes memory on request.
 //
-// The engine owns the table of commands and those who work on it: LinkTransfers, NicTransfers and MemoryFill. It orders
-// in time what reaches them.
+// The engine owns the table of commands and those who work on it: LinkTransfers, NicTransfers, MemoryCopies and
+// MemoryFill. It orders in time what reaches them.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@
 #include "dma/command_table.h"
 #include "dma/dma_parameters.h"
 #include "dma/link_transfers.h"
+#include "dma/memory_copies.h"
 #include "dma/memory_fill.h"
 #include "dma/nic_transfers.h"
 #include "protocol/component.h"
@@ -48,8 +49,11 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
     accesses_.tell_order_to(observer);
   }
   const FormerMaps& former_maps() const { return table_.former_maps(); }
-  /// A fill; what is sent goes to peers.
-  std::string use_of(const OutputRange& range) const override { return fill_.use_of(range); }
+  /// A fill or a copy; other data go to peers.
+  std::string use_of(const OutputRange& range) const override {
+    const std::string filled = fill_.use_of(range);
+    return filled.empty() ? copies_.use_of(range) : filled;
+  }
   /// One line for each command.
   std::vector<std::string> contents() const override { return table_.contents(); }
   /// One line for each command that is not complete.
@@ -60,7 +64,19 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
  private:
   /// A trigger (transaction null), a response of memory, peer or NIC, or the notice that the link has taken a tile.
   struct Event {
-    enum What : std::uint8_t { ready, loaded, taken, acknowledged, filled, written, rung, posted } what;
+    enum What : std::uint8_t {
+      ready,
+      loaded,
+      taken,
+      acknowledged,
+      copy_loaded,
+      copy_taken,
+      copied,
+      filled,
+      written,
+      rung,
+      posted
+    } what;
     Job job;
     Transaction* transaction;
   };
@@ -78,7 +94,9 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   void remove(bool all);
   void reset();
   void update_interrupt();
-  bool busy() const { return links_.is_busy() || queues_.is_busy() || fill_.runs() || !events_.empty(); }
+  bool busy() const {
+    return links_.is_busy() || queues_.is_busy() || copies_.runs() || fill_.runs() || !events_.empty();
+  }
 
   DmaParameters parameters_;
   DmaAccesses accesses_;
@@ -86,6 +104,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
   CommandTable table_;
   LinkTransfers links_;
   NicTransfers queues_;
+  MemoryCopies copies_;
   MemoryFill fill_;
   EventQueue<Event> events_{[this] { step(); }, Part::dma};
 };

@@ -37,6 +37,10 @@ class DmaStatus {
   }
   /// A piece of the fill was refused.
   void fill_failed(Status status) { registers_.status.code.set(status); }
+  void copy_ended() {
+    registers_.interrupt.copied.set(1);
+    lines_changed_();
+  }
   void fill_ended() {
     registers_.interrupt.filled.set(1);
     lines_changed_();

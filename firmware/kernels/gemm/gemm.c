@@ -3,6 +3,7 @@
 #include "t3/arguments/gemm.h"
 #include "kernels/operands.h"
 #include "product.h"
+#include "tile_order.h"
 
 /* The operands and results of a workgroup. */
 struct gemm {
@@ -14,24 +15,14 @@ struct gemm {
   struct t3_factors factors; /* and of those that it multiplies */
 };
 
-/* One tile of each chunk, then the next one of each; in the end the last ones of chunks that are larger than others. */
-static uint32_t tile_in_turns(const struct t3_gemm_arguments* p, const struct t3_grid* grid, uint32_t turn) {
-  const uint32_t tiles = t3_tiles_of(grid), chunks = p->chunks, each = tiles / chunks;
-  const uint32_t first = (uint32_t)((((uint64_t)p->first_workgroup + 1) * chunks - 1) / tiles);
-  if (turn < each * chunks) return t3_chunk_begin(grid, (first + turn % chunks) % chunks, chunks) + turn / chunks;
-  uint32_t larger = turn - each * chunks, chunk = first;
-  for (;; chunk = (chunk + 1) % chunks) {
-    const uint32_t size = t3_chunk_begin(grid, (uint64_t)chunk + 1, chunks) - t3_chunk_begin(grid, chunk, chunks);
-    if (size > each && larger-- == 0) return t3_chunk_begin(grid, chunk, chunks) + each;
-  }
-}
-
 static uint32_t slices_of(const struct t3_gemm_arguments* p) { return p->split_k == 0 ? 1 : p->split_k; }
 
+/* Tiles of a batch are numbered through, by their order alone. */
 static uint32_t tile_of_workgroup(const struct t3_wave* wave, const struct t3_grid* grid) {
   const struct t3_gemm_arguments* p = wave->arguments;
   const uint32_t turn = wave->workgroup / slices_of(p), tiles = wave->workgroups / slices_of(p);
-  if (p->chunks > 1) return tile_in_turns(p, grid, turn);
+  const struct t3_tile_order order = {.first = p->first_workgroup, .chunks = p->chunks, .group = p->group};
+  if (p->chunks > 1 || p->group > 1) return t3_tile_in_order(&order, grid, turn);
   return (uint32_t)(((uint64_t)p->first_workgroup + turn) % tiles);
 }
 
@@ -140,6 +131,9 @@ static bool check_out(struct t3_check* check, const struct t3_gemm_arguments* p)
   if (p->batches > 1 && p->chunks > 1)
     return t3_refuse(check, T3_BAD_PACKET, "a batch of %u with %u chunks in turn: the order of numbers expected",
                      p->batches, p->chunks);
+  if (p->group > 1 && (p->batches > 1 || p->chunks > 1))
+    return t3_refuse(check, T3_BAD_PACKET, "a batch of %u, %u chunks, groups of %u rows: a group alone expected",
+                     p->batches, p->chunks, p->group);
   if (p->wavefronts == 0 || p->wavefronts > 8 || p->tile_rows % p->wavefronts != 0)
     return t3_refuse(check, T3_BAD_PACKET, "%u wavefronts: 1 to 8 expected that divide the tile's %u rows",
                      p->wavefronts, p->tile_rows);

@@ -40,7 +40,7 @@ enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_coll
 }
 
 /* All of a kernel's counters of a round are the same. */
-static enum t3_status read_epochs(const struct t3_context* gpu, struct t3_flat_collective* flat) {
+enum t3_status t3_read_flat_epochs(const struct t3_context* gpu, struct t3_flat_collective* flat) {
   const struct t3_collective* c = &flat->collective;
   for (uint32_t kernel = 0; kernel < T3_FLAT_KERNELS; ++kernel)
     for (uint32_t round = 0; round < rounds_of(c); ++round)
@@ -60,7 +60,7 @@ static enum t3_status prepare_rings(struct t3_context* gpu, struct t3_flat_colle
 enum t3_status t3_prepare_flat(struct t3_context* gpu, struct t3_flat_collective* flat) {
   const uint64_t staging = t3_staging_bytes(&flat->collective, t3_gpus(gpu));
   if (staging != 0) T3_TRY(t3_malloc(gpu, staging, &flat->staging));
-  return goes_by_rings(&flat->collective) ? prepare_rings(gpu, flat) : read_epochs(gpu, flat);
+  return goes_by_rings(&flat->collective) ? prepare_rings(gpu, flat) : t3_read_flat_epochs(gpu, flat);
 }
 
 static struct t3_collective_buffer buffer_of(const struct t3_flat_collective* flat) {

@@ -20,6 +20,9 @@ struct t3_flat_collective {
 enum t3_status t3_fit_flat_counters(struct t3_context* gpu, const struct t3_collective* collective, uint32_t others);
 /* Allocates the staging buffer and reads the counters. Before the GPUs have met. */
 enum t3_status t3_prepare_flat(struct t3_context* gpu, struct t3_flat_collective* flat);
+/* Reads the counters once more, before another operation of the same kernels. None of its signals may be there yet. Not
+ * for torus-rings. */
+enum t3_status t3_read_flat_epochs(const struct t3_context* gpu, struct t3_flat_collective* flat);
 /* Queues the operation or a part of it as kernel 0 or 1. Each of them is queued once. */
 enum t3_status t3_queue_flat(struct t3_context* gpu, struct t3_flat_collective* flat, enum t3_collective_op op,
                              uint32_t kernel);

@@ -151,8 +151,7 @@ void GemmWorkload::check_split(const Document& run, const RunSettings& settings)
                "1, or exact operands in fp16 or fp32: sums of a share of k would be rounded in another order");
 }
 
-void GemmWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
-  check_gemm_method(run, settings);
+void GemmWorkload::check_tiles(const Document& run, const RunSettings& settings) const {
   const TileGrid grid = this->grid(settings);
   const std::uint64_t tiles = std::uint64_t{grid.tiles_down()} * grid.tiles_across();
   const std::uint64_t most =
@@ -165,6 +164,11 @@ void GemmWorkload::check(const Document& run, const Document& system, const RunS
   if (tiles < settings.gpus)
     run.reject(run.content.contains("gpus") ? "/gpus" : "/workload/tp",
                fmt::format("at most {}, the output's tiles, so that every GPU has a chunk", tiles));
+}
+
+void GemmWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
+  check_gemm_method(run, settings);
+  check_tiles(run, settings);
   require_room(run, settings, buffers(settings, 0), "operands, output and what the method keeps beside them");
   check_fused(run, settings);
   check_split(run, settings);

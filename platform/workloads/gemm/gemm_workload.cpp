@@ -35,7 +35,9 @@ void require_same(const Document& run, const json& gemm, const char* dimension, 
 
 }  // namespace
 
-GemmWorkload::GemmWorkload(const Document& run) : Workload("gemm") {
+GemmWorkload::GemmWorkload(const Document& run) : GemmWorkload(run, "gemm") {}
+
+GemmWorkload::GemmWorkload(const Document& run, const char* room) : Workload(room) {
   const json& workload = run.content.at("workload");
   const json gemm = workload.value("gemm", json::object());
   t3_gemm_workload read{};
@@ -88,11 +90,15 @@ json GemmWorkload::resolved() const {
 
 std::shared_ptr<Workload> GemmWorkload::unnamed() const {
   auto other = std::make_shared<GemmWorkload>(*this);
-  other->model_.clear();
-  other->sublayer_.clear();
-  other->tp_ = other->tokens_ = 0;
-  other->name(other->shape_text());
+  other->forget_names();
   return other;
+}
+
+void GemmWorkload::forget_names() {
+  model_.clear();
+  sublayer_.clear();
+  tp_ = tokens_ = 0;
+  name(shape_text());
 }
 
 std::uint32_t GemmWorkload::gpus(const Document& run, bool may_be_alone) const {
@@ -150,6 +156,10 @@ t3_gemm_workload GemmWorkload::arguments() const {
 }
 
 PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
+  return packed(firmware_arguments(settings));
+}
+
+t3_gemm_workload GemmWorkload::firmware_arguments(const RunSettings& settings) const {
   t3_gemm_workload w = arguments();
   w.wavefronts = settings.system.compute.wavefronts;
   w.fused = fused_;
@@ -174,7 +184,7 @@ PackedWorkload GemmWorkload::packed_for(const RunSettings& settings) const {
   w.host_kernel_end_ns = settings.system.host.kernel_end_ns;
   w.host_post_ns = settings.system.host.post_ns;
   w.host_launch_ns = settings.system.host.launch_ns;
-  return packed(w);
+  return w;
 }
 
 std::optional<double> GemmWorkload::expected_workgroups(const RunSettings& settings) const {

@@ -45,6 +45,26 @@ class GemmWorkload : public Workload {
   HostNeed host_need(const RunSettings& settings) const override;
   double weight(const RunSettings& settings) const override;
 
+ protected:
+  /// A room that builds on this one and has the same keys.
+  GemmWorkload(const Document& run, const char* room);
+
+  const GemmShape& shape() const { return gemm_; }
+  TileGrid grid(const RunSettings& settings) const;
+  /// What the platform's programs know of the GEMM and the collective behind it.
+  t3_gemm_workload firmware_arguments(const RunSettings& settings) const;
+  t3_collective_algorithm algorithm() const { return algorithm_; }
+  /// The collectives over links that end the method, in their order.
+  virtual std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
+  /// The output with what lies between its rows, as collective kernels take it.
+  t3_collective flat_collective(const RunSettings& settings) const;
+  /// Of model and sub-layer, for unnamed().
+  void forget_names();
+  /// Refuses more tiles than have numbers, or fewer than there are GPUs.
+  void check_tiles(const Document& run, const RunSettings& settings) const;
+  /// `out` of a GPU with the sums that it should have.
+  Buffer output(const RunSettings& settings, std::uint32_t gpu) const;
+
  private:
   /// Entries of a GPU's tables: chunks that leave by remote_map, that are counted, that are sent or announced.
   struct Entries {
@@ -54,7 +74,6 @@ class GemmWorkload : public Workload {
   void read_sublayer(const Document& run);
   std::string shape_text() const;
   t3_gemm_workload arguments() const;
-  TileGrid grid(const RunSettings& settings) const;
   bool is_fused(const RunSettings& settings) const;
   bool is_hierarchical() const { return fused_ == T3_FUSED_HIERARCHICAL_REDUCE_SCATTER; }
   /// The output stays scattered over the owners of its chunks, with no all-gather behind.
@@ -62,12 +81,9 @@ class GemmWorkload : public Workload {
   std::uint32_t chunk_of(std::uint32_t gpu, std::uint32_t gpus) const;
   /// Accesses of an element after which a tile that a GPU owns is complete.
   std::uint32_t updates_of(std::uint32_t gpus) const;
-  std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
   std::string unfit_for(const RunSettings& settings, t3_collective_algorithm algorithm) const;
-  t3_collective flat_collective(const RunSettings& settings) const;
   std::uint64_t counted_workgroups(const RunSettings& settings) const;
   void expect(const RunSettings& settings);
-  Buffer output(const RunSettings& settings, std::uint32_t gpu) const;
 
   void check_mirror(const Document& run, const RunSettings& settings) const;
   void check_fused(const Document& run, const RunSettings& settings) const;

@@ -1,0 +1,199 @@
+// Rivals of T3: right sums at odd sizes, and no byte more than their mechanisms need.
+#include <catch2/catch.hpp>
+
+#include "io/input_error.h"
+#include "system/platform_run.h"
+#include "system/reference_sum.h"
+
+namespace t3vp::test::rivals_runs_test {
+
+namespace {
+
+using nlohmann::json;
+
+const char* const by_switch = R"({"kind": "switch", "latency_ns": 100, "reduction": true})";
+const char* const connected = R"("fully-connected")";
+
+struct Rival {
+  const char* method;
+  const char* topology;
+  json settings;
+};
+
+/// Each mechanism in all ways in which it can run.
+const std::vector<Rival> all_rivals{
+    {"two-queues", connected, json::object()},
+    {"two-queues", connected, {{"pieces", 3}}},
+    {"two-queues", by_switch, {{"pieces", 2}, {"communication_units", 1}}},
+    {"decomposed", connected, json::object()},
+    {"decomposed", R"("ring")", {{"pieces", 2}, {"communication_units", 1}}},
+    {"dma-collective", connected, json::object()},
+    {"dma-collective", R"("switch")", {{"pieces", 3}, {"communication_units", 1}}},
+    {"stored-tiles", connected, {{"order", "natural"}, {"group", 2}}},
+    {"stored-tiles", connected, {{"communication_units", 1}, {"order", "interleaved"}}},
+    {"stored-tiles", R"("ring")", {{"communication_units", 1}, {"gather", "stores"}}},
+    {"stored-tiles", by_switch, {{"communication_units", 2}, {"gather", "multicast"}}},
+    {"direct-update", connected, {{"order", "interleaved"}}},
+    {"direct-update", connected, {{"gather", "stores"}}},
+    {"direct-update", by_switch, {{"gather", "multicast"}}},
+    {"direct-update", by_switch, {{"communication_units", 1}, {"gather", "multicast"}}},
+    {"load-reduce", by_switch, json::object()},
+    {"gather-then-gemm", connected, json::object()},
+    {"flagged-gather", connected, json::object()},
+    {"flagged-gather", R"("ring")", {{"order", "natural"}}},
+    {"load-reduce", by_switch, {{"communication_units", 1}, {"gather", "multicast"}, {"order", "interleaved"}}},
+};
+
+Settings settings_of(const Rival& rival, std::uint32_t gpus) {
+  return {on_small_system(),
+          "gpus=" + std::to_string(gpus),
+          std::string("method=") + rival.method,
+          "workload.rival=" + rival.settings.dump(),
+          std::string("system.links.topology=") + rival.topology,
+          "collectives.algorithm=auto"};
+}
+
+Run run_of(const Rival& rival, std::uint32_t gpus, const Settings& more) {
+  return Run::of_platform(settings_of(rival, gpus) + more);
+}
+
+void check_sums(const Rival& rival, std::uint32_t gpus, const Settings& shape) {
+  CAPTURE(rival.method, rival.topology, rival.settings.dump(), gpus);
+  const Run run = run_of(rival, gpus, shape + Settings{"data=functional", "check=all"});
+  CAPTURE(run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  CHECK(run.report()["functional"]["checked"] == true);
+  CHECK(run.report()["functional"]["mismatches"] == 0);
+}
+
+std::string refusal(const Settings& settings) {
+  try {
+    configuration_of(settings);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+/// Neither M nor N is a multiple of the tile, and tiles do not divide by the GPUs: chunks begin and end inside rows.
+TEST_CASE("every rival gives every GPU the whole sum at 3, 5, 7 and 8 GPUs and at odd sizes") {
+  const auto gpus = GENERATE(3u, 5u, 7u, 8u);
+  for (const Rival& rival : all_rivals)
+    for (const Settings& shape : {gemm(333, 139, 40), gemm(130, 331, 64)}) check_sums(rival, gpus, shape);
+}
+
+TEST_CASE("rivals take as long and move as much without data") {
+  for (const Rival& rival : all_rivals) {
+    CAPTURE(rival.method, rival.settings.dump());
+    const Settings shape = gemm(300, 200, 64);
+    const Run with = run_of(rival, 3, shape + Settings{"data=functional"}),
+              without = run_of(rival, 3, shape + Settings{"data=timing-only"});
+    REQUIRE(with.exit_code() == 0);
+    CHECK(with.report()["time_ns"] == without.report()["time_ns"]);
+    CHECK(with.report()["dram_bytes"] == without.report()["dram_bytes"]);
+    CHECK(with.report()["links"] == without.report()["links"]);
+  }
+}
+
+namespace {
+
+/// What links carry, and what memories read and write, of a GPU on average. Polls and flags are control traffic.
+struct Traffic {
+  double links, gemm_write, read, written;
+};
+
+Traffic traffic_of(const Rival& rival, std::uint32_t gpus, const Settings& shape) {
+  const Run run = run_of(rival, gpus, shape + Settings{"data=timing-only"});
+  CAPTURE(run.diagnosis());
+  REQUIRE(run.exit_code() == 0);
+  const auto bytes = [&run](const std::string& kind) { return run.report()["dram_bytes"].value(kind, 0.0); };
+  Traffic traffic{0, bytes("gemm_write"), bytes("rs_read") + bytes("ag_read"), bytes("rs_write") + bytes("ag_write")};
+  for (const auto& link : run.report()["links"]) traffic.links += link["payload_bytes"].get<double>();
+  return traffic;
+}
+
+}  // namespace
+
+// S bytes of output, of which a GPU owns S/N. Every store takes one link between fully connected GPUs, and two through
+// a switch.
+TEST_CASE("links and memories move what the mechanism is made of and no byte more") {
+  const double n = 4, s = 256 * 256 * 2, c = s / n;
+  struct Case {
+    Rival rival;
+    Traffic expected;
+  };
+  const json apart{{"communication_units", 1}, {"gather", "stores"}}, by_stores{{"gather", "stores"}},
+      multicast{{"gather", "multicast"}}, two_pieces{{"pieces", 2}};
+  const double there_and_back = 2 * (n - 1) * s;
+  // Copies read partial sums of other owners, and sums once for each peer. The sum's kernel reads all of its tiles.
+  const Traffic by_copies{there_and_back, s, (s - c) + n * c + (n - 1) * c, (n - 1) * c + c + (n - 1) * c};
+  const std::vector<Case> cases{
+      {{"stored-tiles", connected, apart}, {there_and_back, n * c, n * c, c + (n - 1) * c}},
+      {{"stored-tiles", connected, by_stores}, {there_and_back, n * c, n * c, c + (n - 1) * c}},
+      {{"direct-update", connected, apart}, {there_and_back, n * c, c, (n - 1) * c}},
+      {{"direct-update", by_switch, multicast}, {2 * (n - 1) * s + s + n * s, n * c, c, s}},
+      // Up and down the links of a switch: partial sums and their sums, then sums and their copies.
+      {{"load-reduce", by_switch, multicast}, {(n * s + s) + (s + n * s), s, s, s}},
+      {{"decomposed", connected, two_pieces}, by_copies},
+      {{"dma-collective", connected, two_pieces}, by_copies},
+  };
+  for (const auto& [rival, expected] : cases) {
+    CAPTURE(rival.method, rival.settings.dump());
+    const Traffic traffic = traffic_of(rival, 4, gemm(256, 256, 64));
+    CHECK(traffic.links == expected.links);
+    CHECK(traffic.gemm_write == expected.gemm_write);
+    CHECK(traffic.read == expected.read);
+    CHECK(traffic.written == expected.written);
+  }
+}
+
+TEST_CASE("an all-gather moves each row of a once to each other GPU") {
+  const double n = 4, part = 256 * 64 * 2 / n;
+  for (const char* method : {"gather-then-gemm", "flagged-gather"}) {
+    CAPTURE(method);
+    const Traffic traffic = traffic_of({method, connected, json::object()}, 4, gemm(256, 256, 64));
+    CHECK(traffic.links == n * (n - 1) * part);
+    CHECK(traffic.written == (n - 1) * part);
+    CHECK(traffic.read == (method == std::string("flagged-gather") ? n - 1 : 1) * part);
+  }
+}
+
+TEST_CASE("a collective of kernels moves each sum and each copy once over the links") {
+  for (const json& settings : {json{{"pieces", 1}}, json{{"pieces", 4}, {"communication_units", 1}}})
+    CHECK(traffic_of({"two-queues", connected, settings}, 4, gemm(256, 256, 64)).links == 2.0 * 3 * 256 * 256 * 2);
+}
+
+TEST_CASE("two queues without pieces are the sequential method of a gemm, by the same kernels") {
+  const Settings shape = gemm(256, 256, 64) + Settings{"data=timing-only"};
+  const Run rival = run_of({"two-queues", connected, json::object()}, 4, shape);
+  const Run sequential =
+      Run::of_platform(Settings{on_small_system(), "gpus=4", "method=sequential",
+                                "system.links.topology=fully-connected", "collectives.algorithm=auto"} +
+                       shape);
+  CHECK(rival.time("total") == Approx(sequential.time("total")).epsilon(0.1));
+}
+
+TEST_CASE("a rival that cannot be is refused in a line") {
+  const auto tells = [](const Rival& rival, const std::string& text, const Settings& more = {}) {
+    const std::string why = refusal(settings_of(rival, 4) + gemm(512, 512, 64) + more);
+    INFO(why);
+    CHECK_THAT(why, Catch::Contains(text));
+    CHECK(why.find('\n') == std::string::npos);
+  };
+  REQUIRE(refusal(settings_of(all_rivals[0], 4) + gemm(512, 512, 64)).empty());
+  tells({"load-reduce", connected, json::object()}, "another one than load-reduce, unless a switch");
+  tells({"stored-tiles", connected, {{"gather", "multicast"}}}, "unless a switch with reduction joins all GPUs");
+  tells({"stored-tiles", connected, {{"communication_units", 4}}}, "at most 3: the GEMM needs one of the 4");
+  tells({"stored-tiles", connected, {{"order", "interleaved"}, {"group", 2}}}, "/workload/rival/group");
+  tells({"stored-tiles", connected, {{"pieces", 2}}}, "not this key with method stored-tiles");
+  tells({"decomposed", connected, {{"gather", "stores"}}}, "not this key with method decomposed");
+  tells({"two-queues", connected, {{"pieces", 64}}}, "/workload/rival/pieces", gemm(60, 600, 64));
+  tells({"direct-update", connected, {{"communication_units", 1}}}, "nothing communicates beside the GEMM");
+  tells({"t3", connected, json::object()}, "one of two-queues, decomposed");
+  tells(all_rivals[0], "/operands", {"operands=random"});
+  tells(all_rivals[0], "/simulate", {"data=timing-only", "simulate=mirror"});
+}
+
+}  // namespace t3vp::test::rivals_runs_test
