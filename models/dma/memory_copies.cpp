@@ -92,7 +92,7 @@ void MemoryCopies::add() {
   if (refuses(copy)) return;
   status_.accept();
   if (accesses_.order() != nullptr)
-    copy.order = accesses_.begin(gpu_, accesses_.order()->point_of(gpu_, OrderObserver::program));
+    copy.order = accesses_.begin_transfer(gpu_, accesses_.order()->point_of(gpu_, OrderObserver::program));
   queues_[queue].copies.push_back(copy);
   ++added_;
 }

@@ -25,7 +25,6 @@
 #include "processor/core_timer.h"
 #include "processor/processor.h"
 #include "riscv/core.h"
-#include "t3/address.h"
 
 namespace t3vp::processor {
 
@@ -34,7 +33,7 @@ class FirmwareCore : public Processor {
   FirmwareCore(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                Trace* trace = nullptr);
 
-  static constexpr std::uint64_t first_page_bytes = T3_FIRST_PAGE_BYTES;
+  static constexpr std::uint64_t first_page_bytes = 4096;
 
   riscv::Core core;
 

@@ -9,6 +9,7 @@
 #include "guests/published_contents.h"
 #include "hart/trap_text.h"
 #include "protocol/address_map.h"
+#include "t3/address.h"
 #include "t3/exports.h"
 #include "t3/host_buffer.h"
 
@@ -171,6 +172,9 @@ void HostServices::start(t3_host_call& call) {
 void HostServices::end(t3_host_call& call) {
   core_.end(static_cast<Status>(call.value), static_cast<std::uint32_t>(call.bytes));
 }
+
+static_assert(processor::FirmwareCore::first_page_bytes == T3_FIRST_PAGE_BYTES,
+              "the driver's heap begins behind the page that cores are refused");
 
 /// An overflow of the stack, which begins where memory does, meets what is below, where nothing is.
 std::string HostServices::reason_of(const t3_host_call& fault) const {
