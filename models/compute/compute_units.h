@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "compute/cluster_parameters.h"
@@ -19,13 +20,15 @@ class ComputeUnits {
 
   std::uint32_t count() const { return parameters_.compute_units; }
 
-  /// Occupies matrix and vector lanes for `duration`, of these parts, as soon as they are free; returns the end.
-  Picoseconds occupy(std::uint32_t cu, Picoseconds duration, const TimeParts& parts) {
+  /// The shares of the time that lanes are occupied: useful, of clipped tiles, of an uneven last round.
+  using Shares = std::array<Cause::Share, 3>;
+  /// Occupies matrix and vector lanes for `duration` as soon as they are free; returns the end.
+  Picoseconds occupy(std::uint32_t cu, Picoseconds duration, const Shares& shares) {
     Unit& unit = units_[cu];
     unit.busy_until = std::max(unit.busy_until, now()) + duration;
     Cause cause = Cause::current();
     cause.follow(unit.cause);  // the work before, while it lasts
-    cause.extend(unit.busy_until, parts, Part::matrix);
+    cause.extend(unit.busy_until, shares, Part::matrix);
     unit.cause = std::move(cause);
     return unit.busy_until;
   }

@@ -46,21 +46,22 @@ void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) 
 
 Picoseconds KernelQueue::occupy(Slot slot, const Occupation& work) {
   cluster_.busy_time_ += work.duration;
-  return cluster_.units_.occupy(slots_.cu_of(slot), work.duration, parts_of(work));
+  return cluster_.units_.occupy(slots_.cu_of(slot), work.duration, shares_of(work));
 }
 
 /// The last workgroups, fewer than compute units, take a whole round. Their even share of it is what they would take
 /// on all compute units.
-TimeParts KernelQueue::parts_of(const Occupation& work) const {
+ComputeUnits::Shares KernelQueue::shares_of(const Occupation& work) const {
   constexpr double scale = 1 << 30;
-  const std::uint32_t all = kernel_->workgroups(), units = slots_.allowed_units(), rest = all % units;
-  const bool is_last_round = rest != 0 && work.workgroup >= all - rest;
-  const double even = is_last_round ? static_cast<double>(rest) / units : 1;
-  TimeParts parts{};
-  of(parts, Part::matrix) = static_cast<Picoseconds>(scale * even * (1 - work.clipped));
-  of(parts, Part::tile_quantization) = static_cast<Picoseconds>(scale * even * work.clipped);
-  of(parts, Part::wave_quantization) = static_cast<Picoseconds>(scale * (1 - even));
-  return parts;
+  const std::uint32_t all = kernel_->workgroups();
+  double even = 1;
+  if (work.workgroup + parameters().compute_units >= all) {
+    const std::uint32_t units = slots_.allowed_units(), rest = all % units;
+    if (rest != 0 && work.workgroup >= all - rest) even = static_cast<double>(rest) / units;
+  }
+  return {{{Part::matrix, static_cast<Picoseconds>(scale * even * (1 - work.clipped))},
+           {Part::tile_quantization, static_cast<Picoseconds>(scale * even * work.clipped)},
+           {Part::wave_quantization, static_cast<Picoseconds>(scale * (1 - even))}}};
 }
 
 void KernelQueue::step(const Event& event) {

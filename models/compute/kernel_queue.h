@@ -120,7 +120,7 @@ class KernelQueue final : public KernelHost {
   void fetch();
   void read(std::uint64_t address, std::uint32_t bytes);
   void fetched(Transaction& transaction);
-  TimeParts parts_of(const Occupation& work) const;
+  ComputeUnits::Shares shares_of(const Occupation& work) const;
   void take_packet(const unsigned char* entry);
   void wait_for_other();
   void take_arguments(const unsigned char* bytes);

@@ -67,7 +67,7 @@ class ChannelOf {
     return is_open(bank) && open_row_[bank] == decoder_.row(address);
   }
   const ChannelStatistics& statistics() const { return statistics_; }
-  /// Of each bank, pseudo-channels in the lowest bits of the number, then bank groups.
+  /// Returns one for each bank. Pseudo-channels are the lowest bits of its number, then bank groups.
   const std::vector<BankStatistics>& banks() const { return banks_; }
   const AddressDecoder& decoder() const { return decoder_; }
   void listen(CommandListener* listener) { listener_ = listener; }
@@ -109,6 +109,7 @@ class ChannelOf {
   template <class Done>
   void column_command(std::uint32_t bank, Done& done);
   void note_wait(std::uint32_t bank, Kind kind);
+  void note_reason(std::uint32_t bank, Kind last, Cycle since);
   void issue_row();
   Banks legal(Need need, Banks blocked);
   static void remove(Ready& ready, Banks banks);
@@ -147,7 +148,7 @@ class ChannelOf {
   bool dual_command_bus_, split_oldest_first_, refused_ = false;
   Cycle refresh_interval_;
 
-  Cycle last_column_ = 0, busy_since_ = 0;  // the latest column command; first access after an idle time
+  Cycle waits_since_ = 0;  // the latest column command, or the first access after an idle time
   Kind last_kind_ = Kind::read;
   Cycle now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
   std::array<std::uint32_t, 2> held_{};

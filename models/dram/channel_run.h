@@ -37,7 +37,7 @@ void ChannelOf<Banks>::admit(Feed& feed) {
     ask_at_ = std::max(retry, now_ + 1);
     return;
   }
-  if (occupancy() == 0 && bound_ == 0) busy_since_ = now_;
+  if (occupancy() == 0 && bound_ == 0) waits_since_ = now_;
   queue_.push(access, decoder_.bank(access.address), decoder_.row(access.address));
   ++held_[queue_.class_of(access.kind)];
   ask_at_ = now_ + 1;
@@ -115,23 +115,30 @@ bool ChannelOf<Banks>::issue_column(Done& done) {
   return true;
 }
 
-/// The time since the latest column command, or since the first access after an idle time. The data bus has its burst
-/// of it in any case.
+/// The data bus has its burst of the time in any case.
 template <class Banks>
 void ChannelOf<Banks>::note_wait(std::uint32_t bank, Kind kind) {
-  const Cycle since = std::max(last_column_, busy_since_), gap = now_ - since, burst = std::min<Cycle>(gap, burst_);
+  const Cycle since = waits_since_, gap = now_ - since;
+  const Kind last = last_kind_;
+  waits_since_ = now_;
+  last_kind_ = kind;
+  statistics_.waits[static_cast<std::size_t>(Wait::bandwidth)] += gap;
+  if (gap > burst_) note_reason(bank, last, since);
+}
+
+template <class Banks>
+void ChannelOf<Banks>::note_reason(std::uint32_t bank, Kind last, Cycle since) {
   Wait reason = Wait::bandwidth;
   if (opened_[bank] >= since)
     reason = Wait::row_miss;
-  else if ((kind == Kind::read) != (last_kind_ == Kind::read))
+  else if ((last_kind_ == Kind::read) != (last == Kind::read))
     reason = Wait::turnaround;
-  else if (last_kind_ == Kind::update)
+  else if (last == Kind::update)
     reason = Wait::update;
   if (reason == Wait::turnaround) ++banks_[bank].turnarounds;
-  statistics_.waits[static_cast<std::size_t>(Wait::bandwidth)] += burst;
-  statistics_.waits[static_cast<std::size_t>(reason)] += gap - burst;
-  last_column_ = now_;
-  last_kind_ = kind;
+  const Cycle wait = now_ - since - burst_;
+  statistics_.waits[static_cast<std::size_t>(Wait::bandwidth)] -= wait;
+  statistics_.waits[static_cast<std::size_t>(reason)] += wait;
 }
 
 template <class Banks>

@@ -379,13 +379,12 @@ Cause MemoryController::cause_of(const Request& request, Picoseconds time) const
   const auto since = [&](dram::Wait wait) {
     return waits_[static_cast<std::size_t>(wait)] - request.waits[static_cast<std::size_t>(wait)];
   };
-  TimeParts parts{};
-  of(parts, Part::dram_bandwidth) = since(dram::Wait::bandwidth);
-  of(parts, Part::dram_turnaround) = since(dram::Wait::turnaround);
-  of(parts, Part::dram_row_misses) = since(dram::Wait::row_miss);
-  of(parts, Part::dram_update) = since(dram::Wait::update);
+  const std::array<Cause::Share, 4> waits{{{Part::dram_bandwidth, since(dram::Wait::bandwidth)},
+                                           {Part::dram_turnaround, since(dram::Wait::turnaround)},
+                                           {Part::dram_row_misses, since(dram::Wait::row_miss)},
+                                           {Part::dram_update, since(dram::Wait::update)}}};
   const bool waits_for_data = is_read(extension_of(*request.transaction).operation);
-  cause.extend(time - (waits_for_data ? std::min(time, read_time_) : 0), parts, Part::dram_bandwidth);
+  cause.extend(time - (waits_for_data ? std::min(time, read_time_) : 0), waits, Part::dram_bandwidth);
   cause.extend(time, Part::dram_latency);
   return cause;
 }

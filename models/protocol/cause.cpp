@@ -110,19 +110,18 @@ void Cause::add(Picoseconds until, Part part) {
   if (account.windows != windows_opened_ || since < latest_window_) mark_windows(account, since);
 }
 
-void Cause::extend(Picoseconds until, const TimeParts& proportion, Part otherwise) {
-  if (account_ == nullptr || account_->time >= until) return;
-  const Picoseconds all = sum_of(proportion);
+void Cause::split(Picoseconds until, const Share* shares, std::size_t count, Part otherwise) {
+  Picoseconds all = 0, until_now = 0;
+  for (std::size_t i = 0; i < count; ++i) all += shares[i].weight;
   if (all == 0) return add(until, otherwise);
-  const auto time = static_cast<double>(until - account_->time);
-  const auto most =
-      static_cast<std::size_t>(std::max_element(proportion.begin(), proportion.end()) - proportion.begin());
-  for (std::size_t i = 0; i < part_count; ++i)
-    if (i != most && proportion[i] != 0)
-      extend(std::min(until, account_->time + static_cast<Picoseconds>(time * static_cast<double>(proportion[i]) /
-                                                                       static_cast<double>(all))),
-             static_cast<Part>(i));
-  extend(until, static_cast<Part>(most));
+  const Picoseconds begin = account_->time;
+  const double scale = static_cast<double>(until - begin) / static_cast<double>(all);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (shares[i].weight == 0) continue;
+    until_now += shares[i].weight;
+    const auto end = begin + static_cast<Picoseconds>(static_cast<double>(until_now) * scale);
+    extend(until_now == all ? until : std::min(until, end), shares[i].part);
+  }
 }
 
 /// Takes the steps since then off, and what is missing from all parts.

@@ -6,7 +6,8 @@
 // that compute an end in advance (compute units, links, the memory controller) say which cause it has.
 //
 // Parts add up to the time of the event. No graph of events is stored. A cause is a value: it may cross processes. No
-// simulated time depends on it. Where nobody has begun one, as in most benches, there is none, and it costs nothing.
+// simulated time depends on it. Where no program has begun one, as in most benches, there is none, and it costs
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,12 @@ class Cause {
     if (account_ != nullptr) ++account_->users;
   }
   Cause(Cause&& other) noexcept : account_(std::exchange(other.account_, nullptr)) {}
-  Cause& operator=(Cause other) noexcept {
+  Cause& operator=(const Cause& other) {
+    Cause copy(other);
+    std::swap(account_, copy.account_);
+    return *this;
+  }
+  Cause& operator=(Cause&& other) noexcept {
     std::swap(account_, other.account_);
     return *this;
   }
@@ -46,8 +52,16 @@ class Cause {
   void extend(Picoseconds until, Part part) {
     if (account_ != nullptr && account_->time < until) add(until, part);
   }
-  /// It was spent on several parts, in this proportion; without any, on `otherwise`.
-  void extend(Picoseconds until, const TimeParts& proportion, Part otherwise);
+  /// A part of several, with its weight.
+  struct Share {
+    Part part;
+    Picoseconds weight;
+  };
+  /// It was spent on several parts by their weights, one after the other; without any weight, on `otherwise`.
+  template <std::size_t count>
+  void extend(Picoseconds until, const std::array<Share, count>& shares, Part otherwise) {
+    if (account_ != nullptr && account_->time < until) split(until, shares.data(), count, otherwise);
+  }
   /// Takes the other one when that is later. The first of two at one time stays.
   void follow(const Cause& other) {
     if (other.time() > time() || account_ == nullptr) *this = other;
@@ -58,7 +72,7 @@ class Cause {
   /// A window begins at this time. Returns its number. Causes keep what they had then until it is closed.
   static std::uint32_t open_window(Picoseconds begin);
   static void close_window(std::uint32_t window);
-  /// The parts from the begin of an open window to `end`; they add up to that time. All are 0 where nothing is known.
+  /// The parts from the start of an open window to `end`; they add up to that time. All are 0 where nothing is known.
   TimeParts within(std::uint32_t window, Picoseconds end) const;
 
   /// What the path had at a time.
@@ -76,7 +90,7 @@ class Cause {
   std::vector<Sample> samples() const;
 
  private:
-  /// What the path had at the begin of a window.
+  /// What the path had at the start of a window.
   struct Mark {
     std::uint32_t users, window;
     TimeParts parts;
@@ -104,6 +118,7 @@ class Cause {
   struct Windows;
 
   void add(Picoseconds until, Part part);
+  void split(Picoseconds until, const Share* shares, std::size_t count, Part otherwise);
   void own();
   static void take_step(Account& account, Picoseconds time, Part part);
   static void mark_windows(Account& account, Picoseconds since);

@@ -65,6 +65,8 @@ TEST_CASE("commands end with the exit codes of docs/reference/cli.md") {
       {{"compare", first.string(), first.string()}, 0},
       {{"compare", first.string(), second.string()}, 1},
       {{"compare", first.string(), run}, 2},
+      {{"explain", first.string()}, 2},
+      {{"explain", first.string(), first.string(), first.string()}, 2},
       {{"keys", "dma"}, 0},
       {{"keys", "no such key"}, 2},
   };

@@ -46,6 +46,7 @@ TEST_CASE("help says what an option takes in the user's words") {
   for (Arguments command : std::initializer_list<Arguments>{{"run"},
                                                             {"check"},
                                                             {"compare"},
+                                                            {"explain"},
                                                             {"replay"},
                                                             {"experiment"},
                                                             {"riscv"},
@@ -68,7 +69,7 @@ TEST_CASE("a command that is none is named") {
     CHECK(outcome.out.empty());
     CHECK(outcome.err ==
           "t3vp: found " + word +
-              ", expected one of run, check, registers, compare, replay, experiment, riscv, validate, keys "
+              ", expected one of run, check, registers, compare, explain, replay, experiment, riscv, validate, keys "
               "(see t3vp --help)\n");
   }
   CHECK_THAT(run_program({}).err, Catch::Contains("A subcommand is required"));

@@ -25,8 +25,9 @@ TEST_CASE("parts of a cause add up to its time, however it is extended") {
   Cause cause = Cause::begin();
   cause.extend(100, Part::launch);
   cause.extend(50, Part::sync);  // explained already
-  cause.extend(200, parts_of({{Part::matrix, 3}, {Part::tile_quantization, 1}}), Part::sync);
-  cause.extend(210, TimeParts{}, Part::nic);
+  using Shares = std::array<Cause::Share, 3>;
+  cause.extend(200, Shares{{{Part::matrix, 3}, {Part::dma, 0}, {Part::tile_quantization, 1}}}, Part::sync);
+  cause.extend(210, Shares{}, Part::nic);
   const TimeParts expected =
       parts_of({{Part::launch, 100}, {Part::matrix, 75}, {Part::tile_quantization, 25}, {Part::nic, 10}});
   CHECK(cause.within(window, 210) == expected);
