@@ -1,4 +1,4 @@
-// What bounded a run, from its report, in ten lines for a terminal of 80 columns.
+// Explains what bounded a run, from its report, in ten lines for a terminal.
 #pragma once
 
 #include <nlohmann/json.hpp>
