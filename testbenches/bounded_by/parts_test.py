@@ -78,7 +78,6 @@ for run, settings in RUNS:
     if finest.content["bounded_by"] != report.content["bounded_by"]:
         mistakes.append(f"{run}: found other parts with a quantum of 1 ns")
 if len(sys.argv) > 3:
-    own = Report("small-4", {"gpus": 2, "program": f"{sys.argv[3]}:asking",
-                             "arguments": {"count": 1, "share": 0.25, "on": True, "text": "a b"}})
+    own = Report("small-4", {"gpus": 3, "program": f"{sys.argv[3]}:twice", "data": "functional"})
     mistakes += sums(own)
 end(mistakes + [mistake for method in METHODS for mistake in mirrored(method)])
