@@ -17,8 +17,8 @@ using nlohmann::json;
 
 constexpr std::size_t parts_shown = 5, phases_shown = 3;
 
-/// What a part is for its reader: the bound that removing it would remove as well, and the keys that shorten it. The link
-/// bound is that of NICs too.
+/// What a part is for its reader: the bound that removing it would remove as well, and the keys that shorten it. The
+/// link bound is that of NICs too.
 struct PartText {
   const char* bound;  ///< "compute", "link" or "dram"; empty: none
   const char* keys;
