@@ -19,14 +19,22 @@ bool has(const WorkloadDescription& description, const std::string& key) {
   return std::find(description.keys.begin(), description.keys.end(), key) != description.keys.end();
 }
 
-/// Returns the keys that are required with a key that the chosen room does not have: "model or layer".
+/// Returns the keys that are required with a key that the chosen room does not have: "model or layer". A room that has
+/// the key beside another one needs that other one.
 std::string keys_beside(const std::string& key) {
   std::vector<std::string_view> names;
+  const auto add = [&names](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
   for (const WorkloadKind* kind : workload_kinds()) {
     const WorkloadDescription& description = described(*kind);
+    bool is_beside = false;
     for (const auto& [own, other] : kind->beside)
-      if (key == own) names.emplace_back(other);
-    if (has(description, key) && !description.given_by.empty()) names.push_back(description.given_by);
+      if (key == own) {
+        add(other);
+        is_beside = true;
+      }
+    if (has(description, key) && !description.given_by.empty() && !is_beside) add(description.given_by);
   }
   return fmt::format("{}", fmt::join(names, " or "));
 }

@@ -247,7 +247,7 @@ TEST_CASE("a bit that flips on the way from the cache to memory is noticed") {
 
 TEST_CASE("an error that is no number is not the smallest") {
   const auto flipped_in = [](int access) {
-    const json fault = {{"gpu", 0}, {"access", access}, {"bit", 14}};
+    const nlohmann::json fault = {{"gpu", 0}, {"access", access}, {"bit", 14}};
     return Run::of_platform(gemm(192, 128, 32) + Settings{on_small_system(), "gpus=3", "method=ideal-rs-nmc",
                                                           "operands=random", "workload.gemm.element=bf16",
                                                           "inject.flip_bit=" + fault.dump()});

@@ -11,7 +11,7 @@ enum t3_status t3_prepare_exchange(struct t3_context* gpu, struct t3_dma_exchang
   const struct t3_grid* grid = &x->r.grid;
   const uint64_t all_flags = x->pieces * flag_bytes(gpu);
   x->slot_bytes = t3_piece_slot_bytes(grid, x->pieces, t3_gpus(gpu));
-  T3_TRY(t3_dma_copy_queues(gpu, &x->queues));
+  T3_TRY(t3_rival_copy_queues(gpu, &x->r, &x->queues));
   T3_TRY(t3_malloc(gpu, grid->rows * grid->stride, &x->partials));
   T3_TRY(t3_malloc(gpu, (uint64_t)x->pieces * t3_gpus(gpu) * x->slot_bytes, &x->slots));
   T3_TRY(t3_malloc(gpu, all_flags, &x->flags));

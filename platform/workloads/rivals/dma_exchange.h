@@ -3,7 +3,6 @@
 #ifndef T3_WORKLOADS_DMA_EXCHANGE_H
 #define T3_WORKLOADS_DMA_EXCHANGE_H
 
-#include "t3/dma_copies.h"
 #include "workloads/rivals/rival_steps.h"
 
 struct t3_dma_exchange {

@@ -3,7 +3,6 @@
 #include "t3/arguments/gemm_gathered.h"
 
 #include "t3/arguments/sum_partials.h"
-#include "t3/dma_copies.h"
 #include "t3/traffic_class.h"
 #include "workloads/rivals/rival_steps.h"
 
@@ -96,7 +95,7 @@ static enum t3_status copy_own_rows(struct t3_context* gpu, const struct gathere
   const struct t3_matrix* a = &t->r.tensors.a;
   const uint64_t from = a->address + t->own.first * a->row_stride;
   uint32_t queues = 0;
-  T3_TRY(t3_dma_copy_queues(gpu, &queues));
+  T3_TRY(t3_rival_copy_queues(gpu, &t->r, &queues));
   for (uint32_t i = 1; i < t3_gpus(gpu) && t->own.count != 0; ++i) {
     const uint32_t peer = (t3_gpu(gpu) + t3_gpus(gpu) - i) % t3_gpus(gpu);
     const struct t3_dma_copy copy = {.to = t3_on_gpu(peer, from & T3_LOCAL_MASK),

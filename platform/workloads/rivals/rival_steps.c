@@ -56,3 +56,9 @@ enum t3_status t3_launch_rows_gemm(struct t3_context* gpu, const struct t3_rival
   if (rows.count == 0) return T3_OK;
   return t3_launch_gemm(gpu, r->compute_queue, &product.out, &product.a, &r->tensors.b, options);
 }
+
+enum t3_status t3_rival_copy_queues(struct t3_context* gpu, const struct t3_rival_run* r, uint32_t* queues) {
+  T3_TRY(t3_dma_copy_queues(gpu, queues));
+  if (r->rival.copy_queues != 0 && r->rival.copy_queues < *queues) *queues = r->rival.copy_queues;
+  return T3_OK;
+}

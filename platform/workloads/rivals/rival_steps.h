@@ -2,6 +2,7 @@
 #ifndef T3_WORKLOADS_RIVAL_STEPS_H
 #define T3_WORKLOADS_RIVAL_STEPS_H
 
+#include "t3/dma_copies.h"
 #include "t3/launch.h"
 #include "t3/streams.h"
 #include "t3/workloads/rivals.h"
@@ -33,6 +34,9 @@ struct t3_row_product t3_product_of_rows(const struct t3_rival_run* r, struct t3
 /* Queues the GEMM of these rows, if there are any. `into` has the output's rows, in memory of its own or not. */
 enum t3_status t3_launch_rows_gemm(struct t3_context* gpu, const struct t3_rival_run* r, struct t3_row_run rows,
                                    uint64_t into);
+
+/* The queues of the DMA engine that copies use. */
+enum t3_status t3_rival_copy_queues(struct t3_context* gpu, const struct t3_rival_run* r, uint32_t* queues);
 
 static inline bool t3_sets_units_apart(const struct t3_rival_run* r) { return r->rival.communication_units != 0; }
 

@@ -37,6 +37,13 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
   if (rival_.communication_units >= units)
     run.reject("/workload/rival/communication_units",
                fmt::format("at most {}: the GEMM needs one of the {} compute units", units - 1, units));
+  const bool copies = settings.built_in_program == "decomposed" || settings.built_in_program == "dma_collective" ||
+                      settings.method == "flagged-gather";
+  if (rival_.copy_queues != 0 && !copies)
+    run.reject("/workload/rival/copy_queues", fmt::format("not this key with method {}", settings.method));
+  if (rival_.copy_queues > settings.system.dma.copy_queues)
+    run.reject("/workload/rival/copy_queues",
+               fmt::format("at most {}, the DMA engine's (dma.copy_queues)", settings.system.dma.copy_queues));
   if (rival_.pieces > shape().m)
     run.reject("/workload/rival/pieces", fmt::format("at most {}, the rows of the output", shape().m));
   if (gathers_first(settings) && (rival_.pieces != 1 || rival_.communication_units != 0))

@@ -164,7 +164,7 @@ TEST_CASE("algorithms that links, methods or operands exclude are refused with t
 
 TEST_CASE("a run file's collectives are refused with another workload, and dropped with one that --set replaces") {
   const std::string other = R"(workload={"collective": {"op": "all-reduce", "bytes": 4096}})";
-  const std::string why = "this key only with the workload gemm, not collective";
+  const std::string why = "this key only with the workload gemm or rivals, not collective";
   const Settings replaced{"method=sequential", other};
   CHECK_FALSE(configuration_of(replaced).resolved.contains("collectives"));
   CHECK_THAT(refusal(replaced + Settings{"collectives.algorithm=direct"}),

@@ -39,7 +39,7 @@ const std::vector<Rival> all_rivals{
     {"direct-update", by_switch, {{"communication_units", 1}, {"gather", "multicast"}}},
     {"load-reduce", by_switch, json::object()},
     {"gather-then-gemm", connected, json::object()},
-    {"flagged-gather", connected, json::object()},
+    {"flagged-gather", connected, {{"copy_queues", 1}}},
     {"flagged-gather", R"("ring")", {{"order", "natural"}}},
     {"load-reduce", by_switch, {{"communication_units", 1}, {"gather", "multicast"}, {"order", "interleaved"}}},
 };
@@ -191,6 +191,8 @@ TEST_CASE("a rival that cannot be is refused in a line") {
   tells({"decomposed", connected, {{"gather", "stores"}}}, "not this key with method decomposed");
   tells({"two-queues", connected, {{"pieces", 64}}}, "/workload/rival/pieces", gemm(60, 600, 64));
   tells({"direct-update", connected, {{"communication_units", 1}}}, "nothing communicates beside the GEMM");
+  tells({"stored-tiles", connected, {{"copy_queues", 1}}}, "not this key with method stored-tiles");
+  tells({"decomposed", connected, {{"copy_queues", 9}}}, "at most 8, the DMA engine's");
   tells({"t3", connected, json::object()}, "one of two-queues, decomposed");
   tells(all_rivals[0], "/operands", {"operands=random"});
   tells(all_rivals[0], "/simulate", {"data=timing-only", "simulate=mirror"});
