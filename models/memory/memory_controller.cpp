@@ -32,20 +32,12 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
       slice_(std::max<Picoseconds>(1, parameters.path_latency / cycle_) * cycle_),
       read_time_((parameters.dram.timing.CL + parameters.dram.timing.BURST) * cycle_) {
   require_policies_of(registers::descriptions::memory_controller_arbitration_policy, known_policies());
-  const char* names[] = {"from_cache", "from_bypass", "from_peers", "from_dma", "from_tracker", "from_nic"};
-  for (int port = 0; port < port_count; ++port) {
-    auto& socket = ports[static_cast<std::size_t>(port)];
-    socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
-    socket->on_debug(&MemoryController::debug);
-    socket->report_to(registers.errors, registers.description().name);
-    // The cache writes back what was stored, and that may be parts of sectors.
-    socket->expect({functional, false, port == from_cache});
-  }
+  if (!functional) dataless_ = std::make_unique<DatalessSectors>(parameters.capacity_bytes);
+  for (const Port port : {from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic}) make_port(port);
   plain.register_b_transport(this, &MemoryController::plain_transport);
   plain.register_transport_dbg(this, &MemoryController::plain_debug);
   plain.register_get_direct_mem_ptr(this, &MemoryController::direct_memory);
   if (trace_ != nullptr) track_ = trace_->track(fmt::format("GPU {}", gpu), "HBM");
-  if (!functional) dataless_ = std::make_unique<DatalessSectors>(parameters.capacity_bytes);
   if (parameters.faults.any()) faults_ = std::make_unique<FaultyAccess>(parameters.faults);
   for (std::uint32_t i = 0; i < parameters.channels; ++i)
     channels_.push_back(std::make_unique<ChannelState>(parameters.dram));
@@ -70,6 +62,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
     updated_elements_ = {};
     near_memory.valid_storage.set(parameters_.valid_bits_bytes);
     valid_bits_.disarm();
+    if (unit_ != nullptr) unit_->reset();
   });
   near_memory.updates.on_refresh([this](std::size_t i) { near_memory.updates[i].set(updated_elements_[i]); });
   choose_policy();
@@ -77,6 +70,23 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   SC_HAS_PROCESS(MemoryController);
   SC_METHOD(stage_changed);
   sensitive << first_stage << kernel_active;
+}
+
+void MemoryController::make_port(Port port) {
+  const char* names[] = {"from_cache",   "from_bypass", "from_peers", "from_dma",
+                         "from_tracker", "from_nic",    "from_unit"};
+  auto& socket = ports[port];
+  socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
+  socket->on_debug(&MemoryController::debug);
+  socket->report_to(registers.errors, registers.description().name);
+  // The cache writes back what was stored, and that may be parts of sectors.
+  socket->expect({dataless_ == nullptr, false, port == from_cache});
+}
+
+DataTargetSocket<MemoryController>& MemoryController::port_for(FollowingOperations& unit) {
+  unit_ = &unit;
+  make_port(from_unit);
+  return *ports[from_unit];
 }
 
 void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -254,7 +264,7 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
 
 Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const DataExtension& extension = extension_of(*arrival.transaction);
-  if (is_read(extension.operation)) return {};
+  if (is_read(extension.operation) || arrival.port == from_unit) return {};  // whose tiles are complete
   // Writes of peers' firmware are control, and peers' DMA engines name all that they send; the rest is their kernels'.
   // A NIC's writes name nothing and are not the driver's, so the counters there are notified of them too.
   const bool of_kernel = arrival.port == from_bypass || arrival.port == from_nic ||

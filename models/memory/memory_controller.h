@@ -22,6 +22,7 @@
 #include "memory/backing_store.h"
 #include "memory/controller_parameters.h"
 #include "memory/dataless_sectors.h"
+#include "memory/following_operations.h"
 #include "memory/interleave.h"
 #include "memory/memory_faults.h"
 #include "memory/stream_queues.h"
@@ -40,8 +41,17 @@ namespace t3vp::memory {
 class MemoryController : public sc_core::sc_module, public Component {
  public:
   /// The sources of requests: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker
-  /// spills, NIC.
-  enum Port : std::uint8_t { from_cache, from_bypass, from_peers, from_dma, from_tracker, from_nic, port_count };
+  /// spills, NIC, near-memory unit.
+  enum Port : std::uint8_t {
+    from_cache,
+    from_bypass,
+    from_peers,
+    from_dma,
+    from_tracker,
+    from_nic,
+    from_unit,
+    port_count
+  };
 
   std::array<std::unique_ptr<DataTargetSocket<MemoryController>>, port_count> ports;
   tlm_utils::simple_target_socket<MemoryController, 64> plain{"plain"};  ///< firmware and loaders: plain memory
@@ -56,6 +66,9 @@ class MemoryController : public sc_core::sc_module, public Component {
   MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
                    const TrackerParameters& tracker_parameters, bool functional, std::uint16_t gpu, Trace* trace);
 
+  /// Makes the port of a near-memory unit with these registers, once, before the simulation starts. The unit is reset
+  /// with them and outlives the controller's use.
+  DataTargetSocket<MemoryController>& port_for(FollowingOperations& unit);
   Picoseconds lookahead() const { return slice_; }
   /// Bytes moved by the DRAM for each class, whole column accesses.
   const std::array<std::uint64_t, traffic_classes_most>& dram_bytes() const { return dram_bytes_; }
@@ -102,6 +115,7 @@ class MemoryController : public sc_core::sc_module, public Component {
 
   /// Returns whether the port is one of this GPU's own blocks, and not for peers.
   static bool is_local(Port port) { return port != from_peers && port != from_nic; }
+  void make_port(Port port);
   void request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   unsigned debug(int port, tlm::tlm_generic_payload& transaction);
   void plain_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
@@ -159,6 +173,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   std::uint64_t written_ = 0;
   std::uint64_t most_valid_bits_ = 0;     ///< bytes of storage that any range has taken
   std::uint64_t first_updates_ = 0;       ///< column accesses of updates that need not read
+  FollowingOperations* unit_ = nullptr;   ///< null where there is none
   std::unique_ptr<FaultyAccess> faults_;  ///< null unless injected
   Picoseconds cycle_, slice_, simulated_until_ = 0;
   Arrivals<Arrival> arrivals_;

@@ -95,6 +95,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       output_map("output_map", parameters.output_map, placement.gpu),
       cache("cache", parameters.cache, parameters.memory.path_latency, placement.gpu),
       memory("memory", parameters.memory, parameters.tracker, options.functional, placement.gpu, trace),
+      following("following", memory.near_memory, options.functional, placement.gpu),
       dma("dma", parameters.dma, options.functional, placement.gpu, trace),
       signals("signals", placement.gpu),
       fabric("fabric", placement.gpu, parameters.links.header_bytes, placement.neighbours, placement.route,
@@ -175,7 +176,9 @@ void Gpu::bind_data_path() {
     memory_watch_.join(from, *memory.ports[memory::MemoryController::from_dma], "the DMA engine");
   });
   race_watch_.tap(dma.remote, [this](auto& from) { probes_.join(from, fabric.dma); });
-  probes_.join(memory.tracker.trigger, dma.trigger);
+  probes_.join(memory.tracker.trigger, following.trigger);
+  probes_.join(following.complete, dma.trigger);
+  probes_.join(following.memory, memory.port_for(following));
   probes_.join(memory.tracker.spill, *memory.ports[memory::MemoryController::from_tracker]);
 }
 

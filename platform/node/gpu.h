@@ -56,6 +56,7 @@ class Gpu : public sc_core::sc_module {
   output_map::OutputMap output_map;
   cache::LastLevelCache cache;
   memory::MemoryController memory;
+  memory::FollowingOperations following;
   dma::DmaEngine dma;
   interconnect::Signals signals;
   interconnect::FabricPort fabric;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "t3/dropout_mask.h"
+
 #define EPSILON 1e-5f
 /* The complements are numbers of their own: 1 - 0.999f has lost 11 of its digits. */
 #define ADAM_DECAY_1 0.9f
@@ -14,12 +16,7 @@
 #define GELU_CUBE 0.044715f
 
 bool t3_keeps(uint32_t seed, uint64_t row, uint64_t column, float probability) {
-  /* The finalizer of MurmurHash3 over the element's place. */
-  uint64_t hash = row << 32 ^ column ^ seed * UINT64_C(0x9E3779B97F4A7C15);
-  hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
-  hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
-  hash ^= hash >> 33;
-  return (double)(hash >> 11) * 0x1p-53 < (double)probability;
+  return t3_dropout_keeps(seed, row, column, probability);
 }
 
 static float tanh_of_gelu(float x) { return tanhf(GELU_SCALE * (x + GELU_CUBE * (x * x * x))); }

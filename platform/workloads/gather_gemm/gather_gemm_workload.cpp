@@ -100,10 +100,10 @@ void GatherGemmWorkload::check(const Document& run, const Document& system, cons
   if (settings.mirror)
     run.reject("/simulate",
                "all: no mirror stands for this workload's GPUs, only for a GEMM's ring or the GPUs of a torus");
-  const json& given = run.content.at("workload").at("gather_gemm");
-  for (const char* key : {"route", "parts"})
-    if (given.contains(key) && !is_gated(settings))
-      run.reject(std::string("/workload/gather_gemm/") + key, "this key only with method t3 or t3-mca");
+  if (!is_gated(settings) && gathered_.route != T3_GATHER_RING)
+    run.reject("/workload/gather_gemm/route", "ring, or method t3 or t3-mca");
+  if (!is_gated(settings) && gathered_.parts != 1)
+    run.reject("/workload/gather_gemm/parts", "1, or method t3 or t3-mca");
   if (output_grid(gemm_, gathered_.wavefronts).workgroups() >= no_workgroup)
     run.reject("/workload", fmt::format("a product of at most {} tiles", no_workgroup - 1));
   require_room(run, settings, buffers(settings, 0), "operands and results");

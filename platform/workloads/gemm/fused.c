@@ -1,7 +1,9 @@
 #include <stddef.h>
 
+#include "t3/following.h"
 #include "t3/grid.h"
 #include "workloads/gemm/fused_nodes.h"
+#include "workloads/gemm/gemm_following.h"
 #include "workloads/gemm/gemm_tensors.h"
 #include "workloads/gemm/ring_maps.h"
 
@@ -166,6 +168,7 @@ enum t3_status t3_run_fused(const struct t3_hal* hal, const struct t3_run* run) 
     T3_TRY(zero(&context, &w, &t.out));
     t3_end(&context, "zeroing");
   }
+  T3_TRY(t3_follow_near_memory(&context, &w, &t));
   if (t3_gpus(&context) > 1) T3_TRY(map_output(&context, &w, &t.out, &queues));
   T3_TRY(w.by_nic ? t3_host_barrier(&context) : t3_barrier(&context));
   t3_end(&context, "setup");
@@ -174,6 +177,7 @@ enum t3_status t3_run_fused(const struct t3_hal* hal, const struct t3_run* run) 
   T3_TRY(run_phases(&context, &w, &t, &collectives));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
+  T3_TRY(t3_stop_following(&context));
   if (w.by_nic) T3_TRY(t3_close_node_routes(&context, &w, &queues));
   return t3_close(&context);
 }

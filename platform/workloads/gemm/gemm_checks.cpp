@@ -38,6 +38,7 @@ void GemmWorkload::check_mirror(const Document& run, const RunSettings& settings
     run.reject("/simulate", fmt::format("all, or workload.fused ring-reduce-scatter and not {}: a mirror stands for a "
                                         "ring, whose GPUs send to one alone",
                                         name_of(fused_)));
+  if (following_ != T3_FOLLOWING_NONE) run.reject("/simulate", "all, or workload.following none");
   if (split_k_ != 1)
     run.reject("/simulate", "all, or workload.split_k 1: a mirror's first chunk leaves as it is stored");
   const std::vector<std::uint64_t> chunks = chunk_elements(grid(settings), settings.gpus);
@@ -136,6 +137,19 @@ void GemmWorkload::check_fused(const Document& run, const RunSettings& settings)
                                         name_of(fused_)));
 }
 
+/// Near memory it is done with the chunk that a GPU owns. What it gives has more digits than bf16 holds exactly.
+void GemmWorkload::check_following(const Document& run, const RunSettings& settings) const {
+  const std::string& program = settings.built_in_program;
+  if (following_ == T3_FOLLOWING_NONE) return;
+  if ((program != "fused" && program != "sequential") || by_nic_ || settings.gpus < 2)
+    run.reject("/workload/following", "none, or method t3, t3-mca or sequential with two or more GPUs that links join");
+  if (fused_ == T3_FUSED_ALL_TO_ALL || is_hierarchical())
+    run.reject("/workload/following",
+               fmt::format("none with fused {}: sums of a chunk on its owner's GPU", name_of(fused_)));
+  if (settings.functional && (settings.operands == Operands::random || gemm_.element == ElementType::bf16))
+    run.reject("/workload/following", "none, or exact operands in fp16 or fp32: other results would be rounded twice");
+}
+
 /// Sums of a share of k are larger than those of all of it, which bf16 would round.
 void GemmWorkload::check_split(const Document& run, const RunSettings& settings) const {
   const std::uint32_t depth = settings.system.compute.slab_depth, k_tiles = (gemm_.k + depth - 1) / depth;
@@ -172,6 +186,7 @@ void GemmWorkload::check(const Document& run, const Document& system, const RunS
   require_room(run, settings, buffers(settings, 0), "operands, output and what the method keeps beside them");
   check_fused(run, settings);
   check_split(run, settings);
+  check_following(run, settings);
   if (is_fused(settings)) check_tables(run, system, settings);
   check_valid_bits(run, settings);
   if (settings.mirror) check_mirror(run, settings);

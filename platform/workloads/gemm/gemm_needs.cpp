@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "t3/collective_staging.h"
+#include "t3/dropout_mask.h"
 #include "workloads/collective/collective_operation.h"
 #include "workloads/gemm/gemm_workload.h"
 #include "workloads/shared/gemm_fill.h"
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t nic_ring_bytes = 64 + 256 * 96;  // of a queue pair with its completions
 constexpr std::uint64_t spill_entry_bytes = 32;          // of the table that the driver gives the Tracker
+constexpr double following_keep = 0.5;                   // gemm_following.h's
+constexpr std::uint32_t following_seed = 7;              // the same
 
 }  // namespace
 
@@ -57,11 +60,53 @@ std::uint64_t GemmWorkload::counted_workgroups(const RunSettings& settings) cons
   }
 }
 
+namespace {
+
+double bias_at(std::uint32_t column) { return column % 2 == 0 ? 1.0 + column % 3 : -1.0 - column % 3; }
+
+double residual_at(std::uint32_t row, std::uint32_t column) {
+  return static_cast<double>((row * 3 + column * 5) % 7) - 3;
+}
+
+/// What follows the sum of an element.
+double followed(t3_gemm_following following, double sum, std::uint32_t row, std::uint32_t column) {
+  const bool keeps = following == T3_FOLLOWING_RESIDUAL ||
+                     t3_dropout_keeps(following_seed, row, column, static_cast<float>(following_keep));
+  if (following == T3_FOLLOWING_ALL) sum += bias_at(column);
+  if (following != T3_FOLLOWING_RESIDUAL) sum = keeps ? sum / following_keep : 0;
+  return following == T3_FOLLOWING_DROPOUT ? sum : sum + residual_at(row, column);
+}
+
+/// Bias and residual of the element type.
+std::vector<Buffer> following_operands(const GemmShape& gemm) {
+  Buffer bias{"bias", matrix_bytes(1, gemm.n, gemm.element), 1, gemm.n, gemm.element};
+  Buffer residual{"residual", matrix_bytes(gemm.m, gemm.n, gemm.element), gemm.m, gemm.n, gemm.element};
+  const auto row_of = [columns = gemm.n](auto value) {
+    return [columns, value](std::uint32_t row) {
+      std::vector<double> values(columns);
+      for (std::uint32_t column = 0; column < columns; ++column) values[column] = value(row, column);
+      return values;
+    };
+  };
+  bias.fill = row_of([](std::uint32_t, std::uint32_t column) { return bias_at(column); });
+  residual.fill = row_of(residual_at);
+  return {bias, residual};
+}
+
+}  // namespace
+
 /// All, or behind a reduce-scatter without an all-gather the elements of the tiles that the GPU owns.
 Buffer GemmWorkload::output(const RunSettings& settings, std::uint32_t gpu) const {
   const std::uint32_t rows = gemm_.m * t3_fused_slabs(fused_, settings.gpus);
   Buffer out{"out", matrix_bytes(rows, gemm_.n, gemm_.element), rows, gemm_.n, gemm_.element};
   out.expected = [values = expected_, gpu](std::uint32_t row) { return values->row(gpu, row); };
+  if (following_ != T3_FOLLOWING_NONE)
+    out.expected = [sums = out.expected, following = following_](std::uint32_t row) {
+      std::vector<double> values = sums(row);
+      for (std::uint32_t column = 0; column < values.size(); ++column)
+        values[column] = followed(following, values[column], row, column);
+      return values;
+    };
   if (!is_scattered()) return out;
   const std::uint32_t chunk = chunk_of(gpu, settings.gpus);
   out.is_owned = [grid = grid(settings), chunk, gpus = settings.gpus](std::uint32_t row, std::uint32_t column) {
@@ -74,6 +119,8 @@ Buffer GemmWorkload::output(const RunSettings& settings, std::uint32_t gpu) cons
 std::vector<Buffer> GemmWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {
   const GemmProblem problem = gemm_problem(gemm_, settings);
   std::vector<Buffer> all{buffer_a(problem, gpu), buffer_b(problem, gpu), output(settings, gpu)};
+  if (following_ != T3_FOLLOWING_NONE)
+    for (Buffer& operand : following_operands(gemm_)) all.push_back(std::move(operand));
   for (std::uint32_t other = 1; by_nic_ && other < settings.gpus / gpus_per_node_; ++other)
     all.push_back({"queue_pair", nic_ring_bytes});
   if (is_fused(settings)) {

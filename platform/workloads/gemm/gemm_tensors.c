@@ -1,5 +1,7 @@
 #include "workloads/gemm/gemm_tensors.h"
 
+#include "workloads/gemm/gemm_following.h"
+
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_gemm_workload* w, enum t3_memory_kind out_memory,
                            struct t3_operands* operands) {
   const enum t3_element element = w->element;
@@ -18,7 +20,7 @@ enum t3_status t3_allocate(struct t3_context* context, const struct t3_gemm_work
   t3_publish(context, "out", out);
   if (out->rows != w->m) out->address += t3_gpu(context) * w->m * out->row_stride;
   out->rows = w->m;
-  return T3_OK;
+  return w->following == T3_FOLLOWING_NONE ? T3_OK : t3_allocate_following(context, w, operands);
 }
 
 static struct t3_grid grid_of(const struct t3_output* out) {

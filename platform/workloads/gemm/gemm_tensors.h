@@ -9,6 +9,7 @@
 struct t3_operands {
   struct t3_matrix a, b;
   struct t3_output out;
+  struct t3_matrix bias, residual; /* of what follows the sums */
 };
 
 /* Allocates a, b and out and hands them to the platform. Where there are slabs in place of one output, they lie one

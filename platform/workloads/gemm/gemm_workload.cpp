@@ -47,6 +47,7 @@ GemmWorkload::GemmWorkload(const Document& run, const char* room) : Workload(roo
            read.transpose_b, {read.tile_rows, read.tile_columns}};
   fused_ = value_of(workload.value("fused", "ring-reduce-scatter"), fused_kind_words);
   split_k_ = workload.value("split_k", 1u);
+  following_ = value_of(workload.value("following", "none"), gemm_following_words);
   if (workload.contains("model")) read_sublayer(run);
   name(run, shape_text());
 }
@@ -84,6 +85,7 @@ json GemmWorkload::resolved() const {
   json resolved = {{"label", label()}, {"gemm", json_of(arguments())}};
   if (fused_ != T3_FUSED_RING_REDUCE_SCATTER) resolved["fused"] = name_of(fused_);
   if (split_k_ != 1) resolved["split_k"] = split_k_;
+  if (following_ != T3_FOLLOWING_NONE) resolved["following"] = word_of(following_, gemm_following_words);
   if (tp_ != 0) resolved.update({{"model", model_}, {"sublayer", sublayer_}, {"tp", tp_}, {"tokens", tokens_}});
   return resolved;
 }
@@ -165,6 +167,7 @@ t3_gemm_workload GemmWorkload::firmware_arguments(const RunSettings& settings) c
   w.fused = fused_;
   w.updates = settings.faults.dma_map_updates.value_or(updates_of(settings.gpus));
   w.split_k = split_k_;
+  w.following = following_;
   w.block_tiles = 1;
   w.gpus_per_node = gpus_per_node_;
   w.by_nic = by_nic_;
@@ -207,8 +210,8 @@ extern const WorkloadKind gemm_kind;
 const WorkloadKind gemm_kind{
     "gemm",
     {},
-    {"a", "b", "out"},
-    {},
+    {"a", "b", "out", "bias", "residual"},
+    {{"following", "bias, dropout, residual"}},
     {{"gemm", {{"m", 1}, {"n", 1}, {"k", 1}}}, {"tokens", 1}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<GemmWorkload>(run); },
     {{"sublayer", "model"}, {"tp", "model"}, {"tokens", "model"}},

@@ -87,6 +87,7 @@ class GemmWorkload : public Workload {
 
   void check_mirror(const Document& run, const RunSettings& settings) const;
   void check_fused(const Document& run, const RunSettings& settings) const;
+  void check_following(const Document& run, const RunSettings& settings) const;
   void check_split(const Document& run, const RunSettings& settings) const;
   Entries entries(std::uint32_t gpus) const;
   std::uint64_t tracker_ways_needed(const RunSettings& settings) const;
@@ -98,7 +99,8 @@ class GemmWorkload : public Workload {
 
   GemmShape gemm_;  ///< of each GPU
   t3_fused_kind fused_ = T3_FUSED_RING_REDUCE_SCATTER;
-  std::uint32_t split_k_ = 1;     ///< workgroups of a tile
+  std::uint32_t split_k_ = 1;  ///< workgroups of a tile
+  t3_gemm_following following_ = T3_FOLLOWING_NONE;
   std::string model_, sublayer_;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp_ = 0, tokens_ = 0;
   std::uint32_t gpus_per_node_ = 0;  ///< GPUs that links join inside a node, or all

@@ -1,3 +1,4 @@
+#include "workloads/gemm/gemm_following.h"
 #include "workloads/gemm/gemm_tensors.h"
 #include "workloads/gemm/sequential_nodes.h"
 
@@ -9,7 +10,8 @@ static enum t3_status run_phases(struct t3_context* gpu, const struct t3_gemm_wo
   t3_end(gpu, "gemm");
 
   T3_TRY(t3_scatter_sums(gpu, collectives, &t->out));
-  return t3_gather_all(gpu, collectives);
+  T3_TRY(t3_gather_all(gpu, collectives));
+  return t3_follow_by_kernel(gpu, w, t);
 }
 
 enum t3_status t3_run_sequential(const struct t3_hal* hal, const struct t3_run* run) {

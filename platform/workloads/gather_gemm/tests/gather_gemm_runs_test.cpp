@@ -184,8 +184,9 @@ TEST_CASE("every wrong value of an all-gather into a GEMM is one line that names
   CHECK_THAT(message({{"k", 65536}}, {}), Contains("/workload/gather_gemm/k"));
   CHECK_THAT(message({{"parts", 6}}, {}), Contains("/workload/gather_gemm/parts") && Contains("at most 5"));
   CHECK_THAT(message({{"route", "tree"}}, {}), Contains("/workload/gather_gemm/route"));
-  CHECK_THAT(message({{"parts", 2}}, {}, "sequential"), Contains("only with method t3 or t3-mca"));
-  CHECK_THAT(message({{"route", "ring"}}, {}, "sequential"), Contains("only with method t3 or t3-mca"));
+  CHECK_THAT(message({{"parts", 2}}, {}, "sequential"), Contains("/workload/gather_gemm/parts"));
+  CHECK_THAT(message({{"route", "direct"}}, {}, "sequential"), Contains("/workload/gather_gemm/route"));
+  CHECK_THAT(message({{"route", "ring"}, {"parts", 1}}, {}, "sequential"), Contains("accepted"));
   CHECK_THAT(message(json::object(), {"system.tracker.chunks=3"}), Contains("/tracker/chunks"));
   CHECK_THAT(message(json::object(), {"system.dma.commands=3"}), Contains("/dma/commands"));
   CHECK_THAT(message(json::object(), {"gpus=17"}), Contains("/gpus") && Contains("at most 16"));

@@ -1,0 +1,67 @@
+#include "t3/following.h"
+
+#include <string.h>
+
+#include "context_state.h"
+#include "matrices.h"
+#include "packets.h"
+#include "registers.h"
+#include "t3/registers/near_memory.h"
+#include "wait.h"
+
+static bool drops(const struct t3_following* following) { return following->keep != 0 && following->keep != 1; }
+
+static uint32_t operations_of(const struct t3_following* following) {
+  return (uint32_t)(following->bias != NULL) << T3_NEAR_MEMORY_FOLLOW_OPERATION_BIAS_SHIFT |
+         (uint32_t)drops(following) << T3_NEAR_MEMORY_FOLLOW_OPERATION_DROPOUT_SHIFT |
+         (uint32_t)(following->residual != NULL) << T3_NEAR_MEMORY_FOLLOW_OPERATION_RESIDUAL_SHIFT;
+}
+
+static enum t3_status check(struct t3_context* context, const struct t3_output* output,
+                            const struct t3_following* following) {
+  const struct t3_matrix* out = output == NULL ? NULL : &output->matrix;
+  if (out == NULL || !t3_is_valid(output)) return t3_at_fault(context, "output", T3_VALID_OUTPUT);
+  if (operations_of(following) == 0) return t3_at_fault(context, "following", "a bias, a residual or a dropout");
+  if (!(following->keep >= 0 && following->keep <= 1)) return t3_at_fault(context, "following.keep", "0 to 1");
+  if (following->bias != NULL && !t3_fits(following->bias, 1, out->columns, out->element))
+    return t3_at_fault(context, "following.bias", "a row of the output's columns and element type");
+  if (following->residual != NULL && (!t3_fits(following->residual, out->rows, out->columns, out->element) ||
+                                      following->residual->row_stride != out->row_stride))
+    return t3_at_fault(context, "following.residual", "the output's shape, row stride and element type");
+  return T3_OK;
+}
+
+static enum t3_status follow(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                             const struct t3_following* following) {
+  T3_TRY(check(context, output, following));
+  const struct t3_matrix* out = &output->matrix;
+  const float keep = drops(following) ? following->keep : 1;
+  uint32_t keep_bits = 0;
+  memcpy(&keep_bits, &keep, sizeof keep_bits);
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_OPERATION_OFFSET, 0);
+  t3_put64(&r, T3_NEAR_MEMORY_FOLLOW_OUTPUT_OFFSET, out->address);
+  t3_put64(&r, T3_NEAR_MEMORY_FOLLOW_BYTES_OFFSET, out->rows * out->row_stride);
+  t3_put64(&r, T3_NEAR_MEMORY_FOLLOW_STRIDE_OFFSET, out->row_stride);
+  if (following->bias != NULL) t3_put64(&r, T3_NEAR_MEMORY_FOLLOW_BIAS_OFFSET, following->bias->address);
+  if (following->residual != NULL) t3_put64(&r, T3_NEAR_MEMORY_FOLLOW_RESIDUAL_OFFSET, following->residual->address);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_FIRST_OFFSET, chunk.first_workgroup);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_WORKGROUPS_OFFSET, chunk.workgroups);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_KEEP_OFFSET, keep_bits);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_SEED_OFFSET, following->seed);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_OPERATION_OFFSET, operations_of(following));
+  return r.status;
+}
+
+enum t3_status t3_follow(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
+                         struct t3_following following) {
+  return T3_LOCKED(context, follow(context, output, chunk, &following));
+}
+
+static enum t3_status stop(struct t3_context* context) {
+  struct t3_registers r = t3_own_block(context, T3_BLOCK_NEAR_MEMORY);
+  t3_put32(&r, T3_NEAR_MEMORY_FOLLOW_OPERATION_OFFSET, 0);
+  return r.status;
+}
+
+enum t3_status t3_stop_following(struct t3_context* context) { return T3_LOCKED(context, stop(context)); }

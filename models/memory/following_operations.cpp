@@ -1,0 +1,214 @@
+#include "memory/following_operations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "protocol/element.h"
+#include "protocol/own_address.h"
+#include "protocol/traffic_classes.h"
+#include "t3/dropout_mask.h"
+
+namespace t3vp::memory {
+namespace {
+
+constexpr std::uint64_t alignment = 32;
+
+float probability_of(std::uint64_t bits) {
+  const auto word = static_cast<std::uint32_t>(bits);
+  float value = 0;
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+FollowingOperations::FollowingOperations(const sc_core::sc_module_name& name, registers::NearMemory& registers,
+                                         bool functional, std::uint16_t gpu)
+    : sc_module(name), registers_(registers), functional_(functional), gpu_(gpu) {
+  trigger.expect({false, true});
+  registers_.follow_operation.on_write([this] { check(); });
+  registers_.followed.on_refresh([this] { registers_.followed.set(tiles_); });
+}
+
+/// An operation is checked when it is written, with what the other registers hold then.
+void FollowingOperations::check() {
+  const auto& operation = registers_.follow_operation;
+  if (operation.value() == 0) return;
+  const float keep = probability_of(registers_.follow_keep.value());
+  const auto refuse = [this](const std::string& text) { registers_.refuse(Status::invalid_argument, text); };
+  if (registers_.follow_stride.value() == 0 || registers_.follow_stride.value() % alignment != 0)
+    return refuse(fmt::format("follow_stride {}: a multiple of {} above 0 expected", registers_.follow_stride.value(),
+                              alignment));
+  for (const auto& [name, address] : {std::pair{"follow_output", registers_.follow_output.value()},
+                                      std::pair{"follow_bias", registers_.follow_bias.value()},
+                                      std::pair{"follow_residual", registers_.follow_residual.value()}})
+    if (address % alignment != 0)
+      return refuse(fmt::format("{} {:#x}: a multiple of {} expected", name, address, alignment));
+  if (drops() && !(keep > 0 && keep <= 1))
+    return refuse(fmt::format("follow_keep {}: the probability to keep, above 0 and at most 1, expected", keep));
+  reads_ = traffic_class_of("follow_read", TrafficDirection::reads).value_or(TrafficClass::control);
+  writes_ = traffic_class_of("follow_write", TrafficDirection::writes).value_or(TrafficClass::control);
+}
+
+void FollowingOperations::reset() {
+  ++generation_;
+  jobs_.clear();
+  tiles_ = 0;
+}
+
+bool FollowingOperations::follows(const tlm::tlm_generic_payload& message) const {
+  const std::uint64_t output = registers_.follow_output.value();
+  const std::uint32_t workgroup = message.get_extension<DataExtension>()->producer.wg_id;
+  return registers_.follow_operation.value() != 0 && message.get_address() >= output &&
+         message.get_address() - output < registers_.follow_bytes.value() &&
+         workgroup >= registers_.follow_first.value() &&
+         workgroup - registers_.follow_first.value() < registers_.follow_workgroups.value();
+}
+
+void FollowingOperations::triggered(int, tlm::tlm_generic_payload& message, Picoseconds delay) {
+  if (follows(message)) {
+    begin(message, delay);
+  } else {
+    const DataExtension& extension = extension_of(message);
+    Job job;
+    job.address = message.get_address();
+    job.shape = extension.shape;
+    job.element = extension.element;
+    job.producer = extension.producer;
+    job.order = extension.order;
+    pass(job, delay);
+  }
+  message.set_response_status(tlm::TLM_OK_RESPONSE);
+  trigger.respond(message, delay);
+}
+
+Transaction& FollowingOperations::access(Operation operation, std::uint64_t address, const Shape& shape,
+                                         std::uint32_t number, Operand operand) {
+  Transaction& transaction = pool_.make(operation, address, shape);
+  DataExtension& extension = transaction.extension();
+  extension.stream = Stream::communication;
+  extension.traffic = is_read(operation) ? reads_ : writes_;
+  extension.cached = false;
+  extension.token = std::uint64_t{generation_} << 32 | number << 2 | operand;
+  extension.element = jobs_[number].element;
+  extension.order = jobs_[number].order;
+  extension.producer.gpu = gpu_;
+  if (functional_) transaction.attach_buffer();
+  return transaction;
+}
+
+void FollowingOperations::load(std::uint32_t number, Operand operand, std::uint64_t address, const Shape& shape,
+                               Picoseconds delay) {
+  ++jobs_[number].loading;
+  Transaction& transaction = access(Operation::load, address, shape, number, operand);
+  memory.send(transaction, delay);
+}
+
+void FollowingOperations::begin(const tlm::tlm_generic_payload& message, Picoseconds delay) {
+  const DataExtension& extension = *message.get_extension<DataExtension>();
+  const auto free = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return !job.used; });
+  const auto number = static_cast<std::uint32_t>(free - jobs_.begin());
+  if (free == jobs_.end()) jobs_.emplace_back();
+  Job& job = jobs_[number];
+  job = Job{};
+  job.used = true;
+  job.address = message.get_address();
+  job.shape = extension.shape;
+  job.element = extension.element;
+  job.producer = extension.producer;
+  job.order = extension.order;
+  const std::uint64_t offset = job.address - registers_.follow_output.value();
+  const Shape shape = job.shape, row{1, shape.row_bytes, 0};
+  const std::uint64_t address = job.address, in_row = offset % registers_.follow_stride.value();
+  if (drops()) load(number, sum, address, shape, delay);
+  if (registers_.follow_operation.bias() != 0) load(number, bias, registers_.follow_bias.value() + in_row, row, delay);
+  if (registers_.follow_operation.residual() != 0)
+    load(number, residual, registers_.follow_residual.value() + offset, shape, delay);
+}
+
+void FollowingOperations::accessed(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  events_.push(now() + delay, &transaction);
+}
+
+void FollowingOperations::step() {
+  while (events_.ready()) {
+    tlm::tlm_generic_payload& transaction = *events_.pop();
+    const std::uint64_t token = extension_of(transaction).token;
+    const auto number = static_cast<std::uint32_t>(token & 0xFFFFFFFF) >> 2;
+    if (token >> 32 == generation_) {
+      Job& job = jobs_[number];
+      if (is_read(extension_of(transaction).operation)) {
+        take(job, static_cast<Operand>(token & 3), transaction);
+        if (--job.loading == 0) write(number);
+      } else {
+        ++tiles_;
+        pass(job, 0);
+        job.used = false;
+      }
+    }
+    transaction.release();
+  }
+  events_.arm();
+}
+
+void FollowingOperations::take(Job& job, Operand operand, const tlm::tlm_generic_payload& transaction) {
+  if (!transaction.is_response_ok())
+    registers_.report(Status::bad_address, transaction.get_address(),
+                      "an operand of the operation that follows a reduction cannot be read");
+  else if (functional_)
+    job.operands[operand].assign(transaction.get_data_ptr(),
+                                 transaction.get_data_ptr() + transaction.get_data_length());
+}
+
+/// (sum + bias, dropped or divided by the probability) + residual, in fp32. Without dropout the sum stays in memory.
+std::vector<float> FollowingOperations::result_of(const Job& job) const {
+  const std::uint32_t columns = job.shape.row_bytes / bytes_of(job.element);
+  const std::uint64_t stride = registers_.follow_stride.value(),
+                      offset = job.address - registers_.follow_output.value();
+  const std::uint64_t first_row = offset / stride, first_column = offset % stride / bytes_of(job.element);
+  const float keep = probability_of(registers_.follow_keep.value());
+  const auto seed = static_cast<std::uint32_t>(registers_.follow_seed.value());
+  std::vector<float> result(std::size_t{job.shape.rows} * columns), more(result.size());
+  if (!job.operands[sum].empty()) widen_elements(job.element, job.operands[sum].data(), result.data(), result.size());
+  if (!job.operands[bias].empty()) {
+    widen_elements(job.element, job.operands[bias].data(), more.data(), columns);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] += more[i % columns];
+  }
+  for (std::size_t i = 0; drops() && i < result.size(); ++i)
+    result[i] =
+        t3_dropout_keeps(seed, first_row + i / columns, first_column + i % columns, keep) ? result[i] / keep : 0;
+  if (!job.operands[residual].empty()) {
+    widen_elements(job.element, job.operands[residual].data(), more.data(), more.size());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] += more[i];
+  }
+  return result;
+}
+
+void FollowingOperations::write(std::uint32_t number) {
+  const Job& job = jobs_[number];
+  Transaction& transaction =
+      access(drops() ? Operation::store : Operation::update, job.address, job.shape, number, sum);
+  if (functional_) {
+    const std::vector<float> result = result_of(job);
+    narrow_elements(job.element, result.data(), transaction.get_data_ptr(), result.size());
+  }
+  memory.send(transaction, 0);
+}
+
+void FollowingOperations::pass(const Job& job, Picoseconds delay) {
+  Transaction& message = pool_.make(Operation::store, job.address, job.shape);
+  message.extension().element = job.element;
+  message.extension().producer = job.producer;
+  message.extension().order = job.order;
+  complete.send(message, delay);
+}
+
+std::vector<std::string> FollowingOperations::diagnosis() const {
+  const auto waiting = std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.used; });
+  if (waiting == 0) return {};
+  return {fmt::format("GPU {} near-memory unit: {} tiles wait for what follows their reduction", gpu_, waiting)};
+}
+
+}  // namespace t3vp::memory
