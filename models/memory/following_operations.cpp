@@ -41,11 +41,21 @@ void FollowingOperations::check() {
   if (registers_.follow_stride.value() == 0 || registers_.follow_stride.value() % alignment != 0)
     return refuse(fmt::format("follow_stride {}: a multiple of {} above 0 expected", registers_.follow_stride.value(),
                               alignment));
-  for (const auto& [name, address] : {std::pair{"follow_output", registers_.follow_output.value()},
-                                      std::pair{"follow_bias", registers_.follow_bias.value()},
-                                      std::pair{"follow_residual", registers_.follow_residual.value()}})
-    if (address % alignment != 0)
-      return refuse(fmt::format("{} {:#x}: a multiple of {} expected", name, address, alignment));
+  struct Place {
+    const char* name;
+    std::uint64_t address;
+    bool is_used;
+  };
+  for (const Place& place : {Place{"follow_output", registers_.follow_output.value(), true},
+                             Place{"follow_bias", registers_.follow_bias.value(), operation.bias() != 0},
+                             Place{"follow_residual", registers_.follow_residual.value(), operation.residual() != 0}}) {
+    if (!place.is_used) continue;
+    if (place.address % alignment != 0)
+      return refuse(fmt::format("{} {:#x}: a multiple of {} expected", place.name, place.address, alignment));
+    if (address_map::gpu_of(place.address) != gpu_)
+      return refuse(fmt::format("{} {:#x}: memory of GPU {} expected{}", place.name, place.address, gpu_,
+                                number_hint(gpu_, place.address)));
+  }
   if (drops() && !(keep > 0 && keep <= 1))
     return refuse(fmt::format("follow_keep {}: the probability to keep, above 0 and at most 1, expected", keep));
   reads_ = traffic_class_of("follow_read", TrafficDirection::reads).value_or(TrafficClass::control);

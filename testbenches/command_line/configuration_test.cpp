@@ -39,6 +39,7 @@ TEST_CASE("sub-layers have the shapes of the paper's models") {
     const ValidFiles files;
     files.change("run.json", "/gpus", nullptr);
     files.change("run.json", "/workload", {{"model", s.model}, {"sublayer", s.name}, {"tp", s.tp}});
+    for (const char* table : {"/tracker/chunks", "/dma/commands"}) files.change("system.json", table, 64);
     const RunConfiguration c = load_run(files.run());
     INFO(s.model << " " << s.name << " TP=" << s.tp);
     CHECK(c.gpus == s.tp);

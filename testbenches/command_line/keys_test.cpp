@@ -80,7 +80,7 @@ TEST_CASE("keys prints the keys of a run file, from the top and below") {
         "nothing else happens in the node. Of one place in memory by a wave (t3_read), too.\n");
   CHECK(run_program({"keys", "flip_bit.bit"}).out ==
         "inject.flip_bit.bit  -  0 to 31  required  Number of the bit. 0 is the least significant.\n");
-  CHECK(run_program({"keys", "data"}).out ==
+  CHECK(run_program({"keys", "[d]ata"}).out ==
         "data  -  functional or timing-only  timing-only  Whether tensors carry data.\n");
   CHECK(run_program({"keys", "limits.wall_s"}).out ==
         "limits.wall_s  s  above 0, at most 1000000000  none  Time on the host; --timeout sets it.\n");

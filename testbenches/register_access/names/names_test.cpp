@@ -128,7 +128,7 @@ TEST_CASE("values read as their fields' names and are written by them") {
         "action = add, operation = update, force = 0, reads = control, writes = control");
   CHECK(text_of_value(action, 0x21) == "add");
   CHECK(text_of_value(find_register("gpu0.dma.command.operation"), 0x21) == "update");
-  CHECK(text_of_value(action, 0x7) == "7");
+  CHECK(text_of_value(action, 0x7) == "copy");
   CHECK(text_of_value(find_register("gpu0.dma.rows"), 4095) == "4095");
   CHECK(text_of_value(find_register("gpu0.dma.rows"), 4096) == "0x1000");
   CHECK(value_of(action, "add") == 1);
@@ -138,8 +138,7 @@ TEST_CASE("values read as their fields' names and are written by them") {
   CHECK(value_of(find_register("gpu0.dma.fill_base"), "0xFFFFFFFFFFFFFFFF") == ~std::uint64_t{0});
   CHECK(value_error("gpu0.dma.command.action", "8") ==
         "found 8, expected one of none (0), add (1), remove_all (2), fill (3), remove (4), add_destination (5), look "
-        "(6), or a "
-        "number up to 7");
+        "(6), copy (7), or a number up to 7");
   CHECK(value_error("gpu0.dma.command.force", "2") == "found 2, expected a number up to 1");
   CHECK(value_error("gpu0.dma.rows", "0x100000000") == "found 0x100000000, expected a number up to 0xffffffff");
   for (const char* text : {"", "0x", "-1", "1 ", "add", "0x1g", "18446744073709551616"})

@@ -29,6 +29,14 @@ std::string queue_pair(const std::string& completions, const std::string& ring, 
          "\ngpu1.nic.send_entries[0] = 4\ngpu1.nic.doorbell_record[0] = " + record + "\ngpu1.nic.state[0] = 1\n";
 }
 
+/// Has all operations follow an output, with one of its three addresses as it must not be.
+std::string follow(const std::string& output, const std::string& bias, const std::string& residual) {
+  const std::string set = "gpu1.near_memory.follow_";
+  return set + "output = " + output + "\n" + set + "bias = " + bias + "\n" + set + "residual = " + residual + "\n" +
+         set + "stride = 128\n" + set + "keep = 0x3F000000\n" + set +
+         "operation = {bias = 1, dropout = 1, residual = 1}\n";
+}
+
 /// How each register comes to be used, by its name.
 const std::map<std::string, std::string>& uses() {
   static const std::map<std::string, std::string> all{
@@ -39,12 +47,18 @@ const std::map<std::string, std::string>& uses() {
       {"dma.fill_base",
        "gpu1.dma.fill_base = 0x4000\ngpu1.dma.fill_bytes = 1024\ngpu1.dma.command = {action = fill, "
        "writes = control}\n"},
+      {"dma.copy_from",
+       "gpu1.dma.copy_from = 0x4000\ngpu1.dma.copy_to = 0x100000008000\ngpu1.dma.copy_bytes = 64\n"
+       "gpu1.dma.command = {action = copy, reads = control, writes = control}\n"},
       {"dma.queue_send_base",
        "gpu1.dma.queue_send_base[0] = 0x4000\ngpu1.dma.queue_record[0] = 0x100000004000\n"
        "gpu1.dma.queue_entries[0] = 16\n"},
       {"dma.queue_record",
        "gpu1.dma.queue_send_base[0] = 0x100000004000\ngpu1.dma.queue_record[0] = 0x4000\n"
        "gpu1.dma.queue_entries[0] = 16\n"},
+      {"near_memory.follow_output", follow(nowhere, here, here)},
+      {"near_memory.follow_bias", follow(here, nowhere, here)},
+      {"near_memory.follow_residual", follow(here, here, nowhere)},
       {"near_memory.valid_base",
        "gpu1.near_memory.valid_base = 0x4000\ngpu1.near_memory.valid_bytes = 1024\n"
        "gpu1.near_memory.command = {action = arm}\n"},

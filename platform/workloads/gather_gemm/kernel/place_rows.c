@@ -48,7 +48,7 @@ static bool check_numbers(struct t3_check* check, const struct t3_place_rows_arg
   if (!t3_check_switches(check, switches, 1)) return false;
   if (p->element > T3_FP32)
     return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", p->element);
-  if (p->wavefronts - 1 >= 8 || p->first_row % p->wavefronts != 0)
+  if (p->wavefronts == 0 || p->wavefronts > 8 || p->first_row % p->wavefronts != 0)
     return t3_refuse(check, T3_BAD_PACKET, "first_row %u of %u wavefronts: a multiple of 1 to 8 expected", p->first_row,
                      p->wavefronts);
   if (p->rows - 1 >= T3_ROWS_MAX || p->columns - 1 >= T3_ROWS_MAX || p->first_row > T3_ROWS_MAX)

@@ -89,7 +89,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_gemm_gathered_arguments* p = launch->arguments;
   const struct t3_output_operand out = {p->out, p->m, p->n, p->ldo, p->element};
   const struct t3_named_value switches[] = {{"transpose_b", p->transpose_b}};
-  if (p->element > T3_FP32 || p->wavefronts - 1 >= 8 || p->tile_rows % p->wavefronts != 0)
+  if (p->element > T3_FP32 || p->wavefronts == 0 || p->wavefronts > 8 || p->tile_rows % p->wavefronts != 0)
     return t3_refuse(check, T3_BAD_PACKET,
                      "element %u, %u wavefronts: at most %d, 1 to 8 that divide %u rows, expected", p->element,
                      p->wavefronts, T3_FP32, p->tile_rows);

@@ -132,7 +132,7 @@ static bool check_numbers(struct t3_check* check, const struct t3_gemm_to_owners
                      2);
   if (p->m - 1 >= T3_ROWS_MAX || p->n - 1 >= T3_ROWS_MAX || p->k - 1 >= T3_ROWS_MAX)
     return t3_refuse(check, T3_BAD_PACKET, "m %u, n %u, k %u: 1 to %d expected", p->m, p->n, p->k, T3_ROWS_MAX);
-  if (p->wavefronts - 1 >= 8 || p->tile_rows % p->wavefronts != 0)
+  if (p->wavefronts == 0 || p->wavefronts > 8 || p->tile_rows % p->wavefronts != 0)
     return t3_refuse(check, T3_BAD_PACKET, "%u wavefronts: 1 to 8 expected that divide the tile's %u rows",
                      p->wavefronts, p->tile_rows);
   if (!t3_check_place(check, p->gpu, p->gpus) || !t3_check_switches(check, switches, 1) ||
