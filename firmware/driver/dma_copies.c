@@ -2,6 +2,7 @@
 #include "context_state.h"
 #include "end_of_memory.h"
 #include "maps.h"
+#include "matrices.h"
 #include "registers.h"
 #include "t3/registers/dma.h"
 #include "wait.h"
@@ -25,6 +26,31 @@ static bool width_of(struct t3_dma_flag flag, uint32_t* width) {
   return UINT32_C(1) << *width == flag.bytes;
 }
 
+/* Names the parameter that the engine has refused. */
+static enum t3_status name_copy(struct t3_context* context, enum t3_status status, const struct t3_dma_copy* copy) {
+  static const char places[] = "a multiple of 32";
+  switch (status) {
+    case T3_INVALID_ARGUMENT:
+      return copy->bytes == 0 ? t3_at_fault(context, "copy->bytes", "1 or more")
+                              : t3_at_fault(context, "queue", "one of t3_dma_copy_queues");
+    case T3_UNALIGNED:
+      if (copy->from % 32 != 0) return t3_at_fault_as(context, status, "copy->from", places);
+      if (copy->to % 32 != 0) return t3_at_fault_as(context, status, "copy->to", places);
+      return copy->bytes % 4 != 0 ? t3_at_fault_as(context, status, "copy->bytes", "a multiple of 4")
+                                  : t3_at_fault_as(context, status, "copy->flag.address", "a multiple of its bytes");
+    case T3_BAD_ADDRESS:
+      return t3_is_own(context, copy->from, copy->bytes)
+                 ? t3_at_fault_as(context, status, "copy->to", "bytes within the target's memory")
+                 : t3_at_fault_as(context, status, "copy->from", "bytes within this GPU's memory");
+    case T3_NO_PEER:
+      return t3_at_fault_as(context, status, "copy->to", "an address of a GPU that can be reached, as of the flag");
+    case T3_OVERLAP:
+      return t3_at_fault_as(context, status, "copy->to", "bytes that are not copied from");
+    default:
+      return status;
+  }
+}
+
 static enum t3_status queue_copy(struct t3_context* context, uint32_t queue, const struct t3_dma_copy* copy) {
   struct t3_registers dma = t3_own_block(context, T3_BLOCK_DMA);
   uint32_t width = 0;
@@ -41,7 +67,7 @@ static enum t3_status queue_copy(struct t3_context* context, uint32_t queue, con
   const uint32_t command = T3_DMA_COMMAND_ACTION_COPY << T3_DMA_COMMAND_ACTION_SHIFT |
                            (uint32_t)copy->reads << T3_DMA_COMMAND_READS_SHIFT |
                            (uint32_t)copy->writes << T3_DMA_COMMAND_WRITES_SHIFT;
-  return t3_command(&dma, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET);
+  return name_copy(context, t3_command(&dma, T3_DMA_COMMAND_OFFSET, command, T3_DMA_STATUS_OFFSET), copy);
 }
 
 enum t3_status t3_queue_dma_copy(struct t3_context* context, uint32_t queue, const struct t3_dma_copy* copy) {

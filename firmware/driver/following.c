@@ -31,10 +31,24 @@ static enum t3_status check(struct t3_context* context, const struct t3_output* 
   return T3_OK;
 }
 
+static enum t3_status check_place(struct t3_context* context, const char* name, const struct t3_matrix* matrix) {
+  if (matrix == NULL) return T3_OK;
+  if (matrix->address % 32 != 0)
+    return t3_at_fault_as(context, T3_UNALIGNED, name, "an address that is a multiple of 32");
+  return t3_is_own_matrix(context, matrix)
+             ? T3_OK
+             : t3_at_fault_as(context, T3_BAD_ADDRESS, name, "bytes within this GPU's memory");
+}
+
 static enum t3_status follow(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                              const struct t3_following* following) {
   T3_TRY(check(context, output, following));
   const struct t3_matrix* out = &output->matrix;
+  T3_TRY(check_place(context, "output", out));
+  T3_TRY(check_place(context, "following.bias", following->bias));
+  T3_TRY(check_place(context, "following.residual", following->residual));
+  if (out->row_stride % 32 != 0)
+    return t3_at_fault_as(context, T3_UNALIGNED, "output", "a row stride that is a multiple of 32");
   const float keep = drops(following) ? following->keep : 1;
   uint32_t keep_bits = 0;
   memcpy(&keep_bits, &keep, sizeof keep_bits);

@@ -26,7 +26,8 @@ static enum t3_status gate_workgroups(struct t3_context* context, uint32_t queue
   t3_put32(&r, T3_KERNEL_QUEUE_GATE_COUNTER_OFFSET, gate->signal);
   t3_put32(&r, T3_KERNEL_QUEUE_GATE_FIRST_OFFSET, gate->first);
   t3_put32(&r, T3_KERNEL_QUEUE_GATE_WORKGROUPS_OFFSET, gate->workgroups);
-  return command(&r, T3_KERNEL_QUEUE_GATE_COMMAND_ACTION_ADD);
+  const enum t3_status status = command(&r, T3_KERNEL_QUEUE_GATE_COMMAND_ACTION_ADD);
+  return status == T3_TABLE_FULL ? t3_outcome(context, status, "all gates are in use") : status;
 }
 
 enum t3_status t3_gate_workgroups(struct t3_context* context, uint32_t queue, struct t3_gate gate) {

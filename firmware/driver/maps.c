@@ -58,14 +58,6 @@ static bool is_beyond(const struct t3_output* output, struct t3_chunk chunk) {
   return (uint64_t)chunk.first_workgroup + chunk.workgroups > t3_workgroups(output);
 }
 
-static bool is_own(const struct t3_context* context, const struct t3_matrix* matrix) {
-  const struct t3_state* state = const_state_of(context);
-  const uint64_t begin = t3_on_gpu(state->gpu, 0);
-  uint64_t bytes = 0;
-  return matrix->address >= begin && t3_matrix_bytes(matrix, &bytes) && bytes <= state->memory_bytes &&
-         matrix->address - begin <= state->memory_bytes - bytes;
-}
-
 /* Names the parameter whose place in memory a table of the hardware has refused: the output's or its peer's. */
 static enum t3_status name_place(struct t3_context* context, enum t3_status status, const struct t3_matrix* matrix) {
   if (status == T3_NO_PEER) return t3_at_fault_as(context, status, "peer_output", "one of a GPU that can be reached");
@@ -74,7 +66,8 @@ static enum t3_status name_place(struct t3_context* context, enum t3_status stat
       return t3_at_fault_as(context, status, "output", "address and row stride in multiples of 32");
     return t3_at_fault_as(context, status, "peer_output", "a multiple of 32");
   }
-  if (!is_own(context, matrix)) return t3_at_fault_as(context, status, "output", "bytes within this GPU's memory");
+  if (!t3_is_own_matrix(context, matrix))
+    return t3_at_fault_as(context, status, "output", "bytes within this GPU's memory");
   return t3_at_fault_as(context, status, "peer_output", "bytes within the peer's memory");
 }
 

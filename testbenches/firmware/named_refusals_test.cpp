@@ -9,8 +9,12 @@
 #include "firmware/connected.h"
 #include "firmware/opened_driver.h"
 #include "t3/chunk_progress.h"
+#include "t3/dma_copies.h"
+#include "t3/following.h"
+#include "t3/gates.h"
 #include "t3/launch.h"
 #include "t3/nic_maps.h"
+#include "t3/registers/kernel_queue.h"
 #include "t3/shmem.h"
 #include "t3/streams.h"
 
@@ -369,6 +373,80 @@ const Row by_hardware[] = {
      "t3_malloc", "bytes", "at most a free piece of the memory"},
 };
 
+t3_status refused_copy(Refusing& d, t3_status code, t3_dma_copy copy) {
+  d.mock.refuse_next(T3_BLOCK_DMA, {code});
+  return t3_queue_dma_copy(&d.context, 0, &copy);
+}
+
+t3_status follow(Refusing& d, void (*change)(t3_output& output, t3_matrix& bias, t3_following& following)) {
+  t3_output output{d.a, {16, 16, 1}};
+  t3_matrix bias{d.b};
+  bias.rows = 1, bias.columns = d.a.columns;
+  t3_following following{&bias, nullptr, 0, 0};
+  change(output, bias, following);
+  return t3_follow(&d.context, &output, {0, 1}, following);
+}
+
+/// Copies of the DMA engine, operations that follow, and gates.
+const Row beyond_maps[] = {
+    {[](Refusing& d) {
+       return refused_copy(d, T3_INVALID_ARGUMENT, {d.a.address, d.b.address, 0, {}, 0, 0});
+     },
+     T3_INVALID_ARGUMENT, "t3_queue_dma_copy", "copy->bytes", "1 or more"},
+    {[](Refusing& d) {
+       return refused_copy(d, T3_UNALIGNED, {d.a.address, d.b.address + 4, 64, {}, 0, 0});
+     },
+     T3_UNALIGNED, "t3_queue_dma_copy", "copy->from", "a multiple of 32"},
+    {[](Refusing& d) {
+       return refused_copy(d, T3_UNALIGNED, {d.a.address, d.b.address, 63, {}, 0, 0});
+     },
+     T3_UNALIGNED, "t3_queue_dma_copy", "copy->bytes", "a multiple of 4"},
+    {[](Refusing& d) {
+       return refused_copy(d, T3_BAD_ADDRESS, {d.a.address, t3_on_gpu(2, 4096), 64, {}, 0, 0});
+     },
+     T3_BAD_ADDRESS, "t3_queue_dma_copy", "copy->from", "bytes within this GPU's memory"},
+    {[](Refusing& d) {
+       return refused_copy(d, T3_BAD_ADDRESS, {t3_on_gpu(2, 1u << 30), d.b.address, 64, {}, 0, 0});
+     },
+     T3_BAD_ADDRESS, "t3_queue_dma_copy", "copy->to", "bytes within the target's memory"},
+    {[](Refusing& d) {
+       return refused_copy(d, T3_OVERLAP, {d.b.address + 32, d.b.address, 64, {}, 0, 0});
+     },
+     T3_OVERLAP, "t3_queue_dma_copy", "copy->to", "bytes that are not copied from"},
+    {[](Refusing& d) { return t3_queue_dma_copy(&d.context, 0, nullptr); }, T3_INVALID_ARGUMENT, "t3_queue_dma_copy",
+     "copy", "a copy"},
+    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix&, t3_following& f) { f.bias = nullptr; }); },
+     T3_INVALID_ARGUMENT, "t3_follow", "following", "a bias, a residual or a dropout"},
+    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix&, t3_following& f) { f.keep = -1; }); },
+     T3_INVALID_ARGUMENT, "t3_follow", "following.keep", "0 to 1"},
+    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix& bias, t3_following&) { bias.columns += 1; }); },
+     T3_INVALID_ARGUMENT, "t3_follow", "following.bias", "a row of the output's columns and element type"},
+    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix& bias, t3_following&) { bias.address = 4096; }); },
+     T3_BAD_ADDRESS, "t3_follow", "following.bias", "bytes within this GPU's memory"},
+    {[](Refusing& d) { return follow(d, [](t3_output& out, t3_matrix&, t3_following&) { out.matrix.address += 4; }); },
+     T3_UNALIGNED, "t3_follow", "output", "an address that is a multiple of 32"},
+    {[](Refusing& d) {
+       return t3_gate_workgroups(&d.context, 9, {0, 1, T3_CHUNK_SIGNAL_FIRST, 1});
+     },
+     T3_INVALID_ARGUMENT, "t3_gate_workgroups", "queue", "an open queue"},
+    {[](Refusing& d) {
+       return t3_gate_workgroups(&d.context, 0, {0, 0, T3_CHUNK_SIGNAL_FIRST, 1});
+     },
+     T3_INVALID_ARGUMENT, "t3_gate_workgroups", "gate.workgroups", "1 or more"},
+    {[](Refusing& d) {
+       return t3_gate_workgroups(&d.context, 0, {0, 1, 0, 1});
+     },
+     T3_INVALID_ARGUMENT, "t3_gate_workgroups", "gate.signal",
+     "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on"},
+    {[](Refusing& d) {
+       d.mock.reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_GATE_STATUS_OFFSET) = T3_TABLE_FULL;
+       return t3_gate_workgroups(&d.context, 0, {0, 1, T3_CHUNK_SIGNAL_FIRST, 1});
+     },
+     T3_TABLE_FULL, "t3_gate_workgroups", "", "all gates are in use"},
+    {[](Refusing& d) { return t3_remove_gates(&d.context, 9); }, T3_INVALID_ARGUMENT, "t3_remove_gates", "queue",
+     "an open queue"},
+};
+
 /// Calls that other calls of the driver refuse.
 const Row of_others[] = {
     {[](Refusing& d) { return t3_copy(&d.context, 0, d.a.address + 4, d.b.address, 64); }, T3_UNALIGNED, "t3_copy",
@@ -432,6 +510,10 @@ TEST_CASE("symmetric heaps that are refused name call and parameter") { require_
 TEST_CASE("copies and fills that are refused name call and parameter") { require_all_named(others); }
 
 TEST_CASE("what the hardware refuses names call and parameter") { require_all_named(by_hardware); }
+
+TEST_CASE("copies, operations that follow and gates that are refused name call and parameter") {
+  require_all_named(beyond_maps);
+}
 
 TEST_CASE("a call that others refuse has its own name") { require_all_named(of_others); }
 

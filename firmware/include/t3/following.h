@@ -19,7 +19,8 @@ struct t3_following {
 
 /* The unit does this with the tiles of the chunk that a dma_map will count, and with those of no other chunk. Its
  * operands are read from memory, past the cache. T3_INVALID_ARGUMENT when nothing is to be done, or an operand does not
- * fit the output; T3_BAD_ADDRESS when one is in no memory of this GPU. */
+ * fit the output; T3_UNALIGNED for addresses or rows off multiples of 32; T3_BAD_ADDRESS when one is in no memory of
+ * this GPU. */
 enum t3_status t3_follow(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                          struct t3_following following);
 /* Nothing follows any more. */
