@@ -11,6 +11,8 @@ nlohmann::json explained_report(const std::filesystem::path& file) {
   nlohmann::json report = read_report(file);
   if (!report.contains("bounded_by"))
     throw InputError(file.string() + ": /bounded_by", "nothing", "the parts of the times, which t3vp run reports");
+  if (!report.at("bounded_by").contains("total"))
+    throw InputError(file.string() + ": /bounded_by/total", "nothing", "the parts of the total");
   if (!is_explained(report))
     throw InputError(file.string() + ": /time_ns/total", "0", "the total of a run that has ended");
   return report;

@@ -46,11 +46,18 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
                fmt::format("at most {}, the DMA engine's (dma.copy_queues)", settings.system.dma.copy_queues));
   if (rival_.pieces > shape().m)
     run.reject("/workload/rival/pieces", fmt::format("at most {}, the rows of the output", shape().m));
-  if (gathers_first(settings) && (rival_.pieces != 1 || rival_.communication_units != 0))
-    run.reject("/workload/rival", fmt::format("no pieces and no communication_units with method {}", settings.method));
+  const std::string not_here = fmt::format("not this key with method {}", settings.method);
+  if (gathers_first(settings) && rival_.pieces != 1) run.reject("/workload/rival/pieces", not_here);
+  if (gathers_first(settings) && rival_.communication_units != 0)
+    run.reject("/workload/rival/communication_units", not_here);
+  const bool is_flagged = settings.method == "flagged-gather";
+  if (!sends_tiles(settings) && !is_flagged && rival_.order != T3_ROTATED_ORDER)
+    run.reject("/workload/rival/order", not_here);
+  if (is_flagged && rival_.order == T3_INTERLEAVED_ORDER)
+    run.reject("/workload/rival/order", "natural or rotated with method flagged-gather");
+  if (is_flagged && rival_.group > 1) run.reject("/workload/rival/group", not_here);
   if (sends_tiles(settings) ? rival_.pieces != 1 : rival_.gather != T3_GATHER_BY_KERNEL)
-    run.reject(sends_tiles(settings) ? "/workload/rival/pieces" : "/workload/rival/gather",
-               fmt::format("not this key with method {}", settings.method));
+    run.reject(sends_tiles(settings) ? "/workload/rival/pieces" : "/workload/rival/gather", not_here);
   if (rival_.pieces > 1 && settings.built_in_program == "two_queues" && algorithm() == T3_TORUS_RINGS)
     run.reject("/workload/rival/pieces",
                "1, or another algorithm than torus-rings: its counters are for one all-reduce");

@@ -193,6 +193,13 @@ TEST_CASE("a rival that cannot be is refused in a line") {
   tells({"direct-update", connected, {{"communication_units", 1}}}, "nothing communicates beside the GEMM");
   tells({"stored-tiles", connected, {{"copy_queues", 1}}}, "not this key with method stored-tiles");
   tells({"decomposed", connected, {{"copy_queues", 9}}}, "at most 8, the DMA engine's");
+  for (const char* method : {"two-queues", "decomposed", "dma-collective", "gather-then-gemm"})
+    for (const char* order : {"natural", "interleaved"})
+      tells({method, connected, {{"order", order}}}, std::string("not this key with method ") + method);
+  tells({"flagged-gather", connected, {{"order", "interleaved"}}}, "natural or rotated with method flagged-gather");
+  tells({"flagged-gather", connected, {{"group", 2}}}, "/workload/rival/group");
+  tells({"flagged-gather", connected, {{"pieces", 2}}}, "/workload/rival/pieces");
+  tells({"gather-then-gemm", connected, {{"communication_units", 1}}}, "/workload/rival/communication_units");
   tells({"t3", connected, json::object()}, "one of two-queues, decomposed");
   tells(all_rivals[0], "/operands", {"operands=random"});
   tells(all_rivals[0], "/simulate", {"data=timing-only", "simulate=mirror"});
