@@ -7,15 +7,10 @@
 #include "t3/registers/signals.h"
 #include "wait.h"
 
-static bool is_chunk_signal(uint32_t signal) {
-  return signal >= T3_CHUNK_SIGNAL_FIRST && signal - T3_CHUNK_SIGNAL_FIRST < T3_CHUNK_SIGNALS;
-}
-
-static const char chunk_signals[] = "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on",
-                  an_output[] = "a matrix of known kinds in tiles of 1 to 8 wavefronts";
+static const char an_output[] = "a matrix of known kinds in tiles of 1 to 8 wavefronts";
 
 uint64_t t3_chunk_signal_address(const struct t3_context* context, uint32_t signal) {
-  if (!t3_is_open(context) || !is_chunk_signal(signal)) return 0;
+  if (!t3_is_open(context) || !t3_is_chunk_signal(signal)) return 0;
   return t3_block_base(const_state_of(context)->gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET +
          (uint64_t)T3_SIGNALS_VALUE_STRIDE * signal;
 }
@@ -27,7 +22,7 @@ static enum t3_status signal_value(struct t3_context* context, uint32_t signal, 
 }
 
 enum t3_status t3_chunk_signal_value(struct t3_context* context, uint32_t signal, uint64_t* value) {
-  if (!is_chunk_signal(signal)) return T3_REFUSE(context, "signal", chunk_signals);
+  if (!t3_is_chunk_signal(signal)) return T3_REFUSE(context, "signal", T3_CHUNK_SIGNAL);
   if (value == NULL) return T3_REFUSE(context, "value", "a place for it");
   return T3_LOCKED(context, signal_value(context, signal, value));
 }
@@ -35,7 +30,7 @@ enum t3_status t3_chunk_signal_value(struct t3_context* context, uint32_t signal
 enum t3_status t3_dma_map_signal(struct t3_context* context, const struct t3_output* output, struct t3_chunk chunk,
                                  uint64_t peer_output, enum t3_operation operation, struct t3_dma_options options,
                                  uint32_t signal) {
-  if (!is_chunk_signal(signal)) return T3_REFUSE(context, "signal", chunk_signals);
+  if (!t3_is_chunk_signal(signal)) return T3_REFUSE(context, "signal", T3_CHUNK_SIGNAL);
   const struct t3_sending sending = {.operation = operation, .peer_output = peer_output, .signal = signal};
   return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));
 }
@@ -43,7 +38,7 @@ enum t3_status t3_dma_map_signal(struct t3_context* context, const struct t3_out
 enum t3_status t3_dma_map_ready_signal(struct t3_context* context, const struct t3_output* output,
                                        struct t3_chunk chunk, uint64_t peer_output, enum t3_operation operation,
                                        struct t3_dma_options options, uint32_t signal) {
-  if (!is_chunk_signal(signal)) return T3_REFUSE(context, "signal", chunk_signals);
+  if (!t3_is_chunk_signal(signal)) return T3_REFUSE(context, "signal", T3_CHUNK_SIGNAL);
   const struct t3_sending sending = {
       .operation = operation, .peer_output = peer_output, .signal = signal, .signals_ready = true};
   return T3_LOCKED(context, t3_add_dma_map(context, output, chunk, sending, options));

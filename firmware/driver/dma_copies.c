@@ -43,7 +43,8 @@ static enum t3_status name_copy(struct t3_context* context, enum t3_status statu
                  ? t3_at_fault_as(context, status, "copy->to", "bytes within the target's memory")
                  : t3_at_fault_as(context, status, "copy->from", "bytes within this GPU's memory");
     case T3_NO_PEER:
-      return t3_at_fault_as(context, status, "copy->to", "an address of a GPU that can be reached, as of the flag");
+      return t3_at_fault_as(context, status, t3_is_own(context, copy->to, 0) ? "copy->flag.address" : "copy->to",
+                            "an address of a GPU that can be reached");
     case T3_OVERLAP:
       return t3_at_fault_as(context, status, "copy->to", "bytes that are not copied from");
     default:

@@ -1,9 +1,9 @@
 #include "t3/gates.h"
 
 #include "context_state.h"
+#include "maps.h"
 #include "queues.h"
 #include "registers.h"
-#include "t3/chunk_progress.h"
 #include "t3/registers/kernel_queue.h"
 #include "wait.h"
 
@@ -17,8 +17,7 @@ static enum t3_status command(struct t3_registers* r, uint32_t action) {
 static enum t3_status gate_workgroups(struct t3_context* context, uint32_t queue, const struct t3_gate* gate) {
   if (!t3_is_queue(context, queue)) return t3_at_fault(context, "queue", an_open_queue);
   if (gate->workgroups == 0) return t3_at_fault(context, "gate.workgroups", "1 or more");
-  if (gate->signal < T3_CHUNK_SIGNAL_FIRST || gate->signal - T3_CHUNK_SIGNAL_FIRST >= T3_CHUNK_SIGNALS)
-    return t3_at_fault(context, "gate.signal", "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on");
+  if (!t3_is_chunk_signal(gate->signal)) return t3_at_fault(context, "gate.signal", T3_CHUNK_SIGNAL);
   struct t3_registers r = t3_own_block(context, T3_BLOCK_KERNEL_QUEUE);
   t3_put64(&r, T3_KERNEL_QUEUE_GATE_PACKET_OFFSET, const_state_of(context)->queues[queue].submitted + 1);
   t3_put64(&r, T3_KERNEL_QUEUE_GATE_VALUE_OFFSET, gate->value);

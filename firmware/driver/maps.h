@@ -3,6 +3,7 @@
 #define T3_DRIVER_MAPS_H
 
 #include "registers.h"
+#include "t3/chunk_progress.h"
 #include "t3/nic_maps.h"
 #include "t3/t3.h"
 
@@ -14,6 +15,13 @@ struct t3_sending {
   uint32_t signal;                  /* counter that the complete chunk adds to; 0: none */
   bool signals_ready;               /* it adds when it is complete here, and not when all peers have it */
 };
+
+/* What t3_is_chunk_signal expects. */
+#define T3_CHUNK_SIGNAL "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on"
+
+static inline bool t3_is_chunk_signal(uint32_t signal) {
+  return signal >= T3_CHUNK_SIGNAL_FIRST && signal - T3_CHUNK_SIGNAL_FIRST < T3_CHUNK_SIGNALS;
+}
 
 /* The output map, the Tracker and the DMA engine take output and chunk at the same offsets. */
 void t3_stage_chunk(struct t3_registers* r, const struct t3_output* output, struct t3_chunk chunk);

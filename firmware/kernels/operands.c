@@ -37,6 +37,15 @@ bool t3_check_tiles(struct t3_check* check, const struct t3_output_operand* out,
                    out->rows, out->columns, rows, columns, T3_TILE_ROWS_MAX);
 }
 
+bool t3_check_matrix(struct t3_check* check, const struct t3_matrices* m) {
+  if (t3_unaligned(m->address) || t3_unaligned(m->stride) || (m->rows != 1 && m->stride < m->row_bytes))
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "%s " T3_HEX " with row stride %" PRIu64 ": multiples of 32, at least a row of %" PRIu64
+                     " bytes, expected",
+                     m->name, m->address, m->stride, m->row_bytes);
+  return t3_check_held(check, check->gpu, m->name, m->address, t3_bytes_of(m));
+}
+
 bool t3_check_piece(struct t3_check* check, const struct t3_matrices* piece) {
   if (t3_unaligned(piece->address))
     return t3_refuse(check, T3_BAD_PACKET, "%s " T3_HEX ": a multiple of 32 expected", piece->name, piece->address);

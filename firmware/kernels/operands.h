@@ -38,6 +38,9 @@ static inline uint64_t t3_bytes_of(const struct t3_matrices* m) {
 /* The memory of a GPU has these bytes of an operand. */
 bool t3_check_held(struct t3_check* check, uint64_t gpu, const char* name, uint64_t address, uint64_t bytes);
 
+/* It is aligned, its rows do not overlap, and it is in this GPU's memory. */
+bool t3_check_matrix(struct t3_check* check, const struct t3_matrices* matrix);
+
 /* Bytes in one piece, as an operand. */
 static inline struct t3_matrices t3_piece(const char* name, uint64_t address, uint64_t bytes) {
   return (struct t3_matrices){name, address, 1, bytes, 0, 0, 1};

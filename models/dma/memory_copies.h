@@ -50,7 +50,7 @@ class MemoryCopies {
     OrderPoint order;
     std::uint64_t next = 0;        ///< bytes whose read has been sent
     std::uint64_t unanswered = 0;  ///< bytes that have been read or are being read, and that no target has answered
-    bool has_failed = false, is_flagged = false;
+    bool has_failed = false;
   };
   struct Queue {
     std::deque<Copy> copies;

@@ -25,7 +25,7 @@ struct t3_dma_flag {
 struct t3_dma_copy {
   uint64_t to, from, bytes;
   struct t3_dma_flag flag;
-  /* Who pays for the DRAM accesses of both ends in the report: enum t3_traffic (t3/traffic_class.h). 0: control. */
+  /* Traffic attribution of the DRAM accesses of both ends: enum t3_traffic_class (t3/traffic_class.h). 0: control. */
   uint8_t reads, writes;
 };
 

@@ -81,13 +81,9 @@ def workload_schema(workloads):
 
 
 def method_schema(workloads):
-    owners = {}
-    for workload in workloads:
-        for method in workload.methods:
-            owners.setdefault(method.name, []).append(workload.name)
-    of_each = "; ".join(f"{w.name}: {', '.join(m.name for m in w.methods)}" for w in workloads)
-    return {"enum": list(owners),
-            "description": f"How the workload runs. {of_each}. Default: the first one of the workload."}
+    names = dict.fromkeys(method.name for workload in workloads for method in workload.methods)
+    return {"enum": list(names), "description": "How the workload runs: one of its methods (docs/reference/workloads.md). Default: "
+                                                 "the first one of the workload."}
 
 
 def text_of(value, indent, depth):

@@ -68,7 +68,7 @@ double residual_at(std::uint32_t row, std::uint32_t column) {
   return static_cast<double>((row * 3 + column * 5) % 7) - 3;
 }
 
-/// What follows the sum of an element.
+/// Returns the element that should be in memory: its sum, and what follows it.
 double followed(t3_gemm_following following, double sum, std::uint32_t row, std::uint32_t column) {
   const bool keeps = following == T3_FOLLOWING_RESIDUAL ||
                      t3_dropout_keeps(following_seed, row, column, static_cast<float>(following_keep));

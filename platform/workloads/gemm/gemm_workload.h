@@ -51,14 +51,14 @@ class GemmWorkload : public Workload {
 
   const GemmShape& shape() const { return gemm_; }
   TileGrid grid(const RunSettings& settings) const;
-  /// What the platform's programs know of the GEMM and the collective behind it.
+  /// Returns what the platform's programs know of the GEMM and the collective behind it.
   t3_gemm_workload firmware_arguments(const RunSettings& settings) const;
   t3_collective_algorithm algorithm() const { return algorithm_; }
   /// The collectives over links that end the method, in their order.
   virtual std::vector<t3_collective_op> collectives_of(const RunSettings& settings) const;
   /// The output with what lies between its rows, as collective kernels take it.
   t3_collective flat_collective(const RunSettings& settings) const;
-  /// Of model and sub-layer, for unnamed().
+  /// Clears the names of model and sub-layer, for unnamed().
   void forget_names();
   /// Refuses more tiles than have numbers, or fewer than there are GPUs.
   void check_tiles(const Document& run, const RunSettings& settings) const;

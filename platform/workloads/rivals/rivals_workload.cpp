@@ -141,7 +141,7 @@ std::vector<Buffer> RivalsWorkload::buffers(const RunSettings& settings, std::ui
   return all;
 }
 
-/// Of an all-gather of a, or of an all-reduce of the output.
+/// Returns the lower bound of an all-gather of a, or of an all-reduce of the output.
 double RivalsWorkload::least_link_ns(const RunSettings& settings) const {
   if (!gathers_first(settings)) return GemmWorkload::least_link_ns(settings);
   std::vector<std::uint64_t> parts;

@@ -127,12 +127,7 @@ static bool check_buffers(struct t3_check* check, const struct t3_gemm_all_to_al
   struct t3_matrices all[BUFFERS];
   buffers_of(p, p->gpu, workgroups, all);
   for (const struct t3_matrices* m = all; m < all + BUFFERS; ++m) {
-    if (t3_unaligned(m->address) || t3_unaligned(m->stride) || (m->rows != 1 && m->stride < m->row_bytes))
-      return t3_refuse(check, T3_BAD_PACKET,
-                       "%s " T3_HEX " with row stride %" PRIu64 ": multiples of 32, at least a row of %" PRIu64
-                       " bytes, expected",
-                       m->name, m->address, m->stride, m->row_bytes);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, t3_bytes_of(m))) return false;
+    if (!t3_check_matrix(check, m)) return false;
     for (const struct t3_matrices* written = all; written < m && written <= all + READY; ++written)
       if (!t3_check_overlap(check, written, m)) return false;
   }

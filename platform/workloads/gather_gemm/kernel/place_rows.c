@@ -64,14 +64,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_place_rows_arguments* p = launch->arguments;
   if (!check_numbers(check, p)) return false;
   const struct t3_matrices all[] = {written_of(p), read_of(p)};
-  for (const struct t3_matrices* m = all; m < all + 2; ++m) {
-    if (t3_unaligned(m->address) || t3_unaligned(m->stride) || m->stride < m->row_bytes)
-      return t3_refuse(check, T3_BAD_PACKET,
-                       "%s " T3_HEX " with row stride %" PRIu64 ": multiples of 32, at least a row of %" PRIu64
-                       " bytes, expected",
-                       m->name, m->address, m->stride, m->row_bytes);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, t3_bytes_of(m))) return false;
-  }
+  if (!t3_check_matrix(check, &all[0]) || !t3_check_matrix(check, &all[1])) return false;
   const struct t3_grid grid = grid_of(p);
   const uint64_t tiles = (uint64_t)t3_divide_up(p->rows, p->wavefronts) * t3_tiles_across(&grid);
   return t3_check_workgroups(check, tiles) && t3_check_overlap(check, &all[0], &all[1]);

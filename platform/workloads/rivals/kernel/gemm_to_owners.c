@@ -102,12 +102,7 @@ static bool check_operands(struct t3_check* check, const struct t3_gemm_to_owner
   struct t3_matrices all[OPERANDS];
   operands_of(p, all);
   for (const struct t3_matrices* m = all; m < all + OPERANDS; ++m) {
-    if (t3_unaligned(m->address) || t3_unaligned(m->stride) || (m->rows != 1 && m->stride < m->row_bytes))
-      return t3_refuse(check, T3_BAD_PACKET,
-                       "%s " T3_HEX " with row stride %" PRIu64 ": multiples of 32, at least a row of %" PRIu64
-                       " bytes, expected",
-                       m->name, m->address, m->stride, m->row_bytes);
-    if (!t3_check_held(check, check->gpu, m->name, m->address, t3_bytes_of(m))) return false;
+    if (!t3_check_matrix(check, m)) return false;
     if (m != all && !t3_check_overlap(check, all, m)) return false;
   }
   const struct t3_matrices flags = flags_of(p);
