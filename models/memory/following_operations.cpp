@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
-#include "protocol/element.h"
 #include "protocol/own_address.h"
 #include "protocol/traffic_classes.h"
-#include "t3/dropout_mask.h"
 
 namespace t3vp::memory {
 namespace {
 
 constexpr std::uint64_t alignment = 32;
+constexpr unsigned operand_bits = 3;  // of a token: the operand, below the job's number
+constexpr FollowOperand adam_state[] = {follow_means, follow_squares, follow_weights};
 
-float probability_of(std::uint64_t bits) {
+float number_of(std::uint64_t bits) {
   const auto word = static_cast<std::uint32_t>(bits);
   float value = 0;
   std::memcpy(&value, &word, sizeof value);
@@ -36,7 +37,7 @@ FollowingOperations::FollowingOperations(const sc_core::sc_module_name& name, re
 void FollowingOperations::check() {
   const auto& operation = registers_.follow_operation;
   if (operation.value() == 0) return;
-  const float keep = probability_of(registers_.follow_keep.value());
+  const float keep = number_of(registers_.follow_keep.value()), rate = number_of(registers_.follow_rate.value());
   const auto refuse = [this](const std::string& text) { registers_.refuse(Status::invalid_argument, text); };
   if (registers_.follow_stride.value() == 0 || registers_.follow_stride.value() % alignment != 0)
     return refuse(fmt::format("follow_stride {}: a multiple of {} above 0 expected", registers_.follow_stride.value(),
@@ -48,7 +49,10 @@ void FollowingOperations::check() {
   };
   for (const Place& place : {Place{"follow_output", registers_.follow_output.value(), true},
                              Place{"follow_bias", registers_.follow_bias.value(), operation.bias() != 0},
-                             Place{"follow_residual", registers_.follow_residual.value(), operation.residual() != 0}}) {
+                             Place{"follow_residual", registers_.follow_residual.value(), operation.residual() != 0},
+                             Place{"follow_means", registers_.follow_means.value(), optimizes()},
+                             Place{"follow_squares", registers_.follow_squares.value(), optimizes()},
+                             Place{"follow_weights", registers_.follow_weights.value(), optimizes()}}) {
     if (!place.is_used) continue;
     if (place.address % alignment != 0)
       return refuse(fmt::format("{} {:#x}: a multiple of {} expected", place.name, place.address, alignment));
@@ -58,6 +62,9 @@ void FollowingOperations::check() {
   }
   if (drops() && !(keep > 0 && keep <= 1))
     return refuse(fmt::format("follow_keep {}: the probability to keep, above 0 and at most 1, expected", keep));
+  if (optimizes() && (operation.bias() != 0 || operation.residual() != 0 || drops()))
+    return refuse("follow_operation: adam without bias, dropout and residual expected");
+  if (optimizes() && !std::isfinite(rate)) return refuse(fmt::format("follow_rate {}: a finite number expected", rate));
   reads_ = traffic_class_of("follow_read", TrafficDirection::reads).value_or(TrafficClass::control);
   writes_ = traffic_class_of("follow_write", TrafficDirection::writes).value_or(TrafficClass::control);
 }
@@ -95,13 +102,13 @@ void FollowingOperations::triggered(int, tlm::tlm_generic_payload& message, Pico
 }
 
 Transaction& FollowingOperations::access(Operation operation, std::uint64_t address, const Shape& shape,
-                                         std::uint32_t number, Operand operand) {
+                                         std::uint32_t number, FollowOperand operand) {
   Transaction& transaction = pool_.make(operation, address, shape);
   DataExtension& extension = transaction.extension();
   extension.stream = Stream::communication;
   extension.traffic = is_read(operation) ? reads_ : writes_;
   extension.cached = false;
-  extension.token = std::uint64_t{generation_} << 32 | number << 2 | operand;
+  extension.token = std::uint64_t{generation_} << 32 | number << operand_bits | operand;
   extension.element = jobs_[number].element;
   extension.order = jobs_[number].order;
   extension.producer.gpu = gpu_;
@@ -109,7 +116,22 @@ Transaction& FollowingOperations::access(Operation operation, std::uint64_t addr
   return transaction;
 }
 
-void FollowingOperations::load(std::uint32_t number, Operand operand, std::uint64_t address, const Shape& shape,
+std::uint64_t FollowingOperations::matrix_of(FollowOperand operand) const {
+  switch (operand) {
+    case follow_residual:
+      return registers_.follow_residual.value();
+    case follow_means:
+      return registers_.follow_means.value();
+    case follow_squares:
+      return registers_.follow_squares.value();
+    case follow_weights:
+      return registers_.follow_weights.value();
+    default:
+      return registers_.follow_output.value();
+  }
+}
+
+void FollowingOperations::load(std::uint32_t number, FollowOperand operand, std::uint64_t address, const Shape& shape,
                                Picoseconds delay) {
   ++jobs_[number].loading;
   Transaction& transaction = access(Operation::load, address, shape, number, operand);
@@ -124,6 +146,7 @@ void FollowingOperations::begin(const tlm::tlm_generic_payload& message, Picosec
   Job& job = jobs_[number];
   job = Job{};
   job.used = true;
+  job.optimizes = optimizes();
   job.address = message.get_address();
   job.shape = extension.shape;
   job.element = extension.element;
@@ -132,10 +155,13 @@ void FollowingOperations::begin(const tlm::tlm_generic_payload& message, Picosec
   const std::uint64_t offset = job.address - registers_.follow_output.value();
   const Shape shape = job.shape, row{1, shape.row_bytes, 0};
   const std::uint64_t address = job.address, in_row = offset % registers_.follow_stride.value();
-  if (drops()) load(number, sum, address, shape, delay);
-  if (registers_.follow_operation.bias() != 0) load(number, bias, registers_.follow_bias.value() + in_row, row, delay);
+  if (drops() || optimizes()) load(number, follow_sum, address, shape, delay);
+  if (registers_.follow_operation.bias() != 0)
+    load(number, follow_bias, registers_.follow_bias.value() + in_row, row, delay);
   if (registers_.follow_operation.residual() != 0)
-    load(number, residual, registers_.follow_residual.value() + offset, shape, delay);
+    load(number, follow_residual, matrix_of(follow_residual) + offset, shape, delay);
+  if (optimizes())
+    for (const FollowOperand operand : adam_state) load(number, operand, matrix_of(operand) + offset, shape, delay);
 }
 
 void FollowingOperations::accessed(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
@@ -146,64 +172,66 @@ void FollowingOperations::step() {
   while (events_.ready()) {
     tlm::tlm_generic_payload& transaction = *events_.pop();
     const std::uint64_t token = extension_of(transaction).token;
-    const auto number = static_cast<std::uint32_t>(token & 0xFFFFFFFF) >> 2;
-    if (token >> 32 == generation_) {
-      Job& job = jobs_[number];
-      if (is_read(extension_of(transaction).operation)) {
-        take(job, static_cast<Operand>(token & 3), transaction);
-        if (--job.loading == 0) write(number);
-      } else {
-        ++tiles_;
-        pass(job, 0);
-        job.used = false;
-      }
-    }
+    if (token >> 32 == generation_) finish(static_cast<std::uint32_t>(token), transaction);
     transaction.release();
   }
   events_.arm();
 }
 
-void FollowingOperations::take(Job& job, Operand operand, const tlm::tlm_generic_payload& transaction) {
+/// An operand has come, or a result is written.
+void FollowingOperations::finish(std::uint32_t token, tlm::tlm_generic_payload& transaction) {
+  const std::uint32_t number = token >> operand_bits;
+  Job& job = jobs_[number];
+  if (is_read(extension_of(transaction).operation)) {
+    take(job, static_cast<FollowOperand>(token & ((1U << operand_bits) - 1)), transaction);
+    if (--job.loading == 0) write(number);
+    return;
+  }
+  if (!transaction.is_response_ok())
+    registers_.report(Status::bad_address, transaction.get_address(),
+                      "a result of the operation that follows a reduction cannot be written");
+  if (--job.writing != 0) return;
+  ++tiles_;
+  pass(job, 0);
+  job.used = false;
+}
+
+/// What cannot be read counts as zeros.
+void FollowingOperations::take(Job& job, FollowOperand operand, const tlm::tlm_generic_payload& transaction) {
   if (!transaction.is_response_ok())
     registers_.report(Status::bad_address, transaction.get_address(),
                       "an operand of the operation that follows a reduction cannot be read");
-  else if (functional_)
-    job.operands[operand].assign(transaction.get_data_ptr(),
-                                 transaction.get_data_ptr() + transaction.get_data_length());
+  if (!functional_) return;
+  const unsigned char* const data = transaction.get_data_ptr();
+  job.operands[operand].assign(data, data + transaction.get_data_length());
+  if (!transaction.is_response_ok()) std::fill(job.operands[operand].begin(), job.operands[operand].end(), 0);
 }
 
-/// (sum + bias, dropped or divided by the probability) + residual, in fp32. Without dropout the sum stays in memory.
-std::vector<float> FollowingOperations::result_of(const Job& job) const {
-  const std::uint32_t columns = job.shape.row_bytes / bytes_of(job.element);
+void FollowingOperations::compute(Job& job) const {
+  if (job.optimizes) return take_adam_step(job.element, job.operands, number_of(registers_.follow_rate.value()));
   const std::uint64_t stride = registers_.follow_stride.value(),
                       offset = job.address - registers_.follow_output.value();
-  const std::uint64_t first_row = offset / stride, first_column = offset % stride / bytes_of(job.element);
-  const float keep = probability_of(registers_.follow_keep.value());
-  const auto seed = static_cast<std::uint32_t>(registers_.follow_seed.value());
-  std::vector<float> result(std::size_t{job.shape.rows} * columns), more(result.size());
-  if (!job.operands[sum].empty()) widen_elements(job.element, job.operands[sum].data(), result.data(), result.size());
-  if (!job.operands[bias].empty()) {
-    widen_elements(job.element, job.operands[bias].data(), more.data(), columns);
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] += more[i % columns];
-  }
-  for (std::size_t i = 0; drops() && i < result.size(); ++i)
-    result[i] =
-        t3_dropout_keeps(seed, first_row + i / columns, first_column + i % columns, keep) ? result[i] / keep : 0;
-  if (!job.operands[residual].empty()) {
-    widen_elements(job.element, job.operands[residual].data(), more.data(), more.size());
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] += more[i];
-  }
-  return result;
+  const std::uint32_t element = bytes_of(job.element);
+  const FollowPlace place{offset / stride, offset % stride / element, job.shape.rows, job.shape.row_bytes / element};
+  const FollowDropout dropout{drops() ? number_of(registers_.follow_keep.value()) : 1,
+                              static_cast<std::uint32_t>(registers_.follow_seed.value())};
+  job.operands[follow_sum] = followed_sums(job.element, job.operands, place, dropout);
 }
 
 void FollowingOperations::write(std::uint32_t number) {
+  if (functional_) compute(jobs_[number]);
+  const std::uint64_t address = jobs_[number].address, offset = address - registers_.follow_output.value();
+  jobs_[number].writing = jobs_[number].optimizes ? std::size(adam_state) : 1;
+  if (!jobs_[number].optimizes)
+    return write(number, drops() ? Operation::store : Operation::update, follow_sum, address);
+  for (const FollowOperand operand : adam_state) write(number, Operation::store, operand, matrix_of(operand) + offset);
+}
+
+void FollowingOperations::write(std::uint32_t number, Operation operation, FollowOperand operand,
+                                std::uint64_t address) {
   const Job& job = jobs_[number];
-  Transaction& transaction =
-      access(drops() ? Operation::store : Operation::update, job.address, job.shape, number, sum);
-  if (functional_) {
-    const std::vector<float> result = result_of(job);
-    narrow_elements(job.element, result.data(), transaction.get_data_ptr(), result.size());
-  }
+  Transaction& transaction = access(operation, address, job.shape, number, operand);
+  if (functional_) std::copy(job.operands[operand].begin(), job.operands[operand].end(), transaction.get_data_ptr());
   memory.send(transaction, 0);
 }
 

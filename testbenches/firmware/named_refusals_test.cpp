@@ -382,8 +382,21 @@ t3_status follow(Refusing& d, void (*change)(t3_output& output, t3_matrix& bias,
   t3_output output{d.a, {16, 16, 1}};
   t3_matrix bias{d.b};
   bias.rows = 1, bias.columns = d.a.columns;
-  t3_following following{&bias, nullptr, 0, 0};
+  t3_following following{&bias, nullptr, 0, 0, nullptr};
   change(output, bias, following);
+  return t3_follow(&d.context, &output, {0, 1}, following);
+}
+
+t3_status follow_adam(Refusing& d, void (*change)(t3_following& following, t3_matrix& state, t3_adam& adam)) {
+  const t3_output output{d.a, {16, 16, 1}};
+  // Three parts of another piece of memory, which is large enough.
+  t3_matrix state{d.a}, squares{d.a}, weights{d.a};
+  state.address = d.out.matrix.address;
+  squares.address = state.address + d.a.rows * d.a.row_stride;
+  weights.address = squares.address + d.a.rows * d.a.row_stride;
+  t3_adam adam{&state, &squares, &weights, 0.001F};
+  t3_following following{nullptr, nullptr, 0, 0, &adam};
+  change(following, state, adam);
   return t3_follow(&d.context, &output, {0, 1}, following);
 }
 
@@ -416,7 +429,7 @@ const Row beyond_maps[] = {
     {[](Refusing& d) { return t3_queue_dma_copy(&d.context, 0, nullptr); }, T3_INVALID_ARGUMENT, "t3_queue_dma_copy",
      "copy", "a copy"},
     {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix&, t3_following& f) { f.bias = nullptr; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "following", "a bias, a residual or a dropout"},
+     T3_INVALID_ARGUMENT, "t3_follow", "following", "a bias, a residual, a dropout or adam"},
     {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix&, t3_following& f) { f.keep = -1; }); },
      T3_INVALID_ARGUMENT, "t3_follow", "following.keep", "0 to 1"},
     {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix& bias, t3_following&) { bias.columns += 1; }); },
@@ -425,6 +438,20 @@ const Row beyond_maps[] = {
      T3_BAD_ADDRESS, "t3_follow", "following.bias", "bytes within this GPU's memory"},
     {[](Refusing& d) { return follow(d, [](t3_output& out, t3_matrix&, t3_following&) { out.matrix.address += 4; }); },
      T3_UNALIGNED, "t3_follow", "output", "an address that is a multiple of 32"},
+    {[](Refusing& d) { return follow_adam(d, [](t3_following& f, t3_matrix&, t3_adam&) { f.keep = 0.5F; }); },
+     T3_INVALID_ARGUMENT, "t3_follow", "following.adam", "a finite rate, and no other operation"},
+    {[](Refusing& d) { return follow_adam(d, [](t3_following&, t3_matrix&, t3_adam& adam) { adam.means = nullptr; }); },
+     T3_INVALID_ARGUMENT, "t3_follow", "adam->means", "the output's shape, row stride and element type"},
+    {[](Refusing& d) { return follow_adam(d, [](t3_following&, t3_matrix& state, t3_adam&) { state.columns += 1; }); },
+     T3_INVALID_ARGUMENT, "t3_follow", "adam->means", "the output's shape, row stride and element type"},
+    {[](Refusing& d) {
+       return follow_adam(d, [](t3_following&, t3_matrix&, t3_adam& adam) { adam.means = adam.weights; });
+     },
+     T3_OVERLAP, "t3_follow", "following.adam", "matrices that share no bytes with the output or each other"},
+    {[](Refusing& d) {
+       return follow_adam(d, [](t3_following&, t3_matrix& state, t3_adam&) { state.address = 4096; });
+     },
+     T3_BAD_ADDRESS, "t3_follow", "adam->means", "bytes within this GPU's memory"},
     {[](Refusing& d) {
        return t3_gate_workgroups(&d.context, 9, {0, 1, T3_CHUNK_SIGNAL_FIRST, 1});
      },

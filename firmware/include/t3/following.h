@@ -9,12 +9,19 @@
 extern "C" {
 #endif
 
+/* Adam's step (t3/adam_step.h) with the sums as gradients, which stay. All are laid out as the output. */
+struct t3_adam {
+  const struct t3_matrix *means, *squares, *weights; /* read and written */
+  float rate;
+};
+
 /* sum = dropout(sum + bias) + residual, rounded once to the element type. What is absent is left out. */
 struct t3_following {
   const struct t3_matrix* bias;     /* a row of the output's columns, or NULL */
   const struct t3_matrix* residual; /* a matrix laid out as the output, or NULL */
   float keep;                       /* probability of dropout to keep an element, above 0; 0 or 1: no dropout */
   uint32_t seed;                    /* what dropout keeps is a function of seed and place (t3/dropout_mask.h) */
+  const struct t3_adam* adam;       /* instead of all others, or NULL */
 };
 
 /* The unit does this with the tiles of the chunk that a dma_map will count, and with those of no other chunk. Its

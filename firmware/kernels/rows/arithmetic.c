@@ -2,15 +2,10 @@
 
 #include <math.h>
 
+#include "t3/adam_step.h"
 #include "t3/dropout_mask.h"
 
 #define EPSILON 1e-5f
-/* The complements are numbers of their own: 1 - 0.999f has lost 11 of its digits. */
-#define ADAM_DECAY_1 0.9f
-#define ADAM_REST_1 0.1f
-#define ADAM_DECAY_2 0.999f
-#define ADAM_REST_2 0.001f
-#define ADAM_EPSILON 1e-8f
 /* gelu(x) = x/2 (1 + tanh(inner(x))), the tanh form of BERT and GPT-2. */
 #define GELU_SCALE 0.7978845608f
 #define GELU_CUBE 0.044715f
@@ -108,9 +103,9 @@ static void layer_norm_backward(uint32_t n, const float* gradient, const float* 
 
 static void adam(uint32_t n, float rate, const float* gradient, float* means, float* squares, float* weights) {
   for (uint32_t i = 0; i < n; ++i) {
-    means[i] = ADAM_DECAY_1 * means[i] + ADAM_REST_1 * gradient[i];
-    squares[i] = ADAM_DECAY_2 * squares[i] + ADAM_REST_2 * (gradient[i] * gradient[i]);
-    weights[i] -= rate * means[i] / (sqrtf(squares[i]) + ADAM_EPSILON);
+    const struct t3_adam_state state = {means[i], squares[i], weights[i]};
+    const struct t3_adam_state next = t3_adam_step(state, gradient[i], rate);
+    means[i] = next.mean, squares[i] = next.square, weights[i] = next.weight;
   }
 }
 

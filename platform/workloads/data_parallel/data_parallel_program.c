@@ -1,7 +1,9 @@
 /* A gradient that all GPUs add up, and a GEMM that does not depend on it (T3 section 7.2). */
+#include "t3/following.h"
 #include "t3/launch.h"
 #include "t3/streams.h"
 #include "t3/workloads/data_parallel.h"
+#include "workloads/data_parallel/optimizer.h"
 #include "workloads/gemm/ring_maps.h"
 #include "workloads/shared/program_steps.h"
 
@@ -15,6 +17,7 @@ struct backward {
   const struct t3_data_parallel* w;
   struct product gradient, beside;
   struct t3_matrix staging;
+  struct t3_optimizer_state optimizer;
   uint32_t queue; /* of the ring kernel */
 };
 
@@ -75,9 +78,17 @@ static enum t3_status run_gradient(struct backward* s) {
   return T3_OK;
 }
 
+static enum t3_status queue_optimizer(struct backward* s, uint32_t queue) {
+  if (s->w->optimizer == T3_NO_OPTIMIZER) return T3_OK;
+  T3_TRY(t3_use_queue(s->gpu, queue));
+  T3_TRY(t3_queue_optimizer(s->gpu, &s->gradient.out, &s->optimizer));
+  return t3_use_queue(s->gpu, 0);
+}
+
 static enum t3_status run_overlapped(struct backward* s) {
   T3_TRY(run_gradient(s));
   T3_TRY(t3_launch_ring_reduce_scatter(s->gpu, s->queue, &s->gradient.out, &s->staging));
+  T3_TRY(queue_optimizer(s, s->queue));
   T3_TRY(multiply(s, &s->beside, (struct t3_gemm_options){0}));
   T3_TRY(t3_wait_queue(s->gpu, s->queue));
   return t3_wait_queue(s->gpu, 0);
@@ -89,6 +100,12 @@ static enum t3_status run_sequential(struct backward* s) {
   T3_TRY(t3_launch_ring_reduce_scatter(s->gpu, 0, &s->gradient.out, &s->staging));
   T3_TRY(t3_wait_queue(s->gpu, 0));
   t3_end(s->gpu, "reduce_scatter");
+  if (s->w->optimizer == T3_ADAM) {
+    t3_begin(s->gpu, "optimizer");
+    T3_TRY(queue_optimizer(s, 0));
+    T3_TRY(t3_wait_queue(s->gpu, 0));
+    t3_end(s->gpu, "optimizer");
+  }
   t3_begin(s->gpu, "beside");
   T3_TRY(multiply(s, &s->beside, (struct t3_gemm_options){0}));
   T3_TRY(t3_wait_queue(s->gpu, 0));
@@ -100,8 +117,11 @@ static enum t3_status prepare(struct backward* s) {
   const struct t3_dma_options two_updates = {.updates = 2, .block_tiles = 1};
   if (s->w->beside_kernel) T3_TRY(t3_queue_create(s->gpu, (struct t3_queue_options){.priority = 1}, &s->queue));
   T3_TRY(allocate_all(s));
+  if (s->w->optimizer == T3_ADAM)
+    T3_TRY(t3_allocate_optimizer(s->gpu, &s->gradient.out.matrix, s->gradient.out.matrix.memory, &s->optimizer));
   if (!s->w->fused) return T3_OK;
   T3_TRY(zero(s));
+  if (s->w->optimizer == T3_ADAM) T3_TRY(t3_optimize_near_memory(s->gpu, &s->gradient.out, &s->optimizer));
   return t3_map_ring(s->gpu, &s->gradient.out, 1, two_updates);
 }
 
@@ -120,6 +140,7 @@ enum t3_status t3_run_data_parallel(const struct t3_hal* hal, const struct t3_ru
   T3_TRY(w.fused ? run_fused(&s) : w.beside_kernel ? run_overlapped(&s) : run_sequential(&s));
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
+  if (w.fused && w.optimizer == T3_ADAM) T3_TRY(t3_stop_following(&context));
   T3_TRY(t3_hand_over(&context));
   return t3_close(&context);
 }

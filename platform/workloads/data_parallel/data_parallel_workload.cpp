@@ -6,6 +6,7 @@
 
 #include "system/system_checks.h"
 #include "workloads/collective/collective_operation.h"
+#include "workloads/data_parallel/optimizer_oracle.h"
 #include "workloads/registry.h"
 #include "workloads/shared/exact_operands.h"
 #include "workloads/shared/gemm_fill.h"
@@ -133,7 +134,6 @@ Buffer DataParallelWorkload::scattered_sum(const RunSettings& settings, std::uin
 }
 
 std::vector<Buffer> DataParallelWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {
-  constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
   const GemmProblem problem = gemm_problem(gradient_, settings), other = problem_beside(beside_, settings);
   Buffer beside_a = buffer_a(other, gpu), beside_b = buffer_b(other, gpu);
   beside_a.name = "beside_a";
@@ -149,6 +149,8 @@ std::vector<Buffer> DataParallelWorkload::buffers(const RunSettings& settings, s
   };
   std::vector<Buffer> all{
       buffer_a(problem, gpu), buffer_b(problem, gpu), scattered_sum(settings, gpu), beside_a, beside_b, beside_out};
+  if (arguments_.optimizer == T3_ADAM)
+    for (Buffer& state : optimizer_buffers(scattered_sum(settings, gpu))) all.push_back(std::move(state));
   if (is_fused_method(settings.method)) {
     const TileGrid grid = output_grid(gradient_, settings.system.compute.wavefronts);
     all.push_back({"spilled", std::uint64_t{grid.workgroups()} * grid.wavefronts * spill_entry_bytes});
@@ -183,8 +185,8 @@ extern const WorkloadKind data_parallel_kind;
 const WorkloadKind data_parallel_kind{
     "data_parallel",
     {{"data_parallel", "a gradient beside a GEMM", "there is no gradient"}},
-    {"a", "b", "out", "beside_a", "beside_b", "beside_out"},
-    {{"beside", "independent GEMM"}},
+    {"a", "b", "out", "beside_a", "beside_b", "beside_out", "means", "squares", "weights"},
+    {{"beside", "independent GEMM"}, {"optimizer", "optimizer"}},
     {{"data_parallel", {{"m", 1}, {"n", 1}, {"k", 1}, {"beside_m", 1}, {"beside_n", 1}, {"beside_k", 1}}}},
     [](const Document& run) -> std::shared_ptr<Workload> { return std::make_shared<DataParallelWorkload>(run); }};
 

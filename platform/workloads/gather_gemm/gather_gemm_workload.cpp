@@ -19,8 +19,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
-
 bool is_gated(const RunSettings& settings) { return settings.method != "sequential"; }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace t3vp {
 namespace {
 
 constexpr std::uint64_t nic_ring_bytes = 64 + 256 * 96;  // of a queue pair with its completions
-constexpr std::uint64_t spill_entry_bytes = 32;          // of the table that the driver gives the Tracker
 constexpr double following_keep = 0.5;                   // gemm_following.h's
 constexpr std::uint32_t following_seed = 7;              // the same
 

@@ -81,7 +81,6 @@ PackedWorkload PipelineWorkload::packed_for(const RunSettings& settings) const {
 }
 
 std::vector<Buffer> PipelineWorkload::buffers(const RunSettings& settings, std::uint32_t gpu) const {
-  constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
   const PipelineOracle oracle(gemm_.k, settings.seed);
   const std::uint64_t bytes = matrix_bytes(gemm_.m, gemm_.n, gemm_.element);
   const auto activations = [oracle](std::uint32_t stage) {

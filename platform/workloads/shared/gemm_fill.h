@@ -6,6 +6,9 @@
 
 namespace t3vp {
 
+/// Bytes of a wavefront tile in the table that the driver gives the Tracker for entries that it spills.
+constexpr std::uint64_t spill_entry_bytes = 32;
+
 /// A is m x k.
 Buffer buffer_a(const GemmProblem& problem, std::uint32_t gpu);
 /// B is k x n, stored n x k when transposed.

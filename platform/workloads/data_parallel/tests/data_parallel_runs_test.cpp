@@ -65,6 +65,36 @@ TEST_CASE("links carry each chunk of a gradient from GPU to GPU") {
     CHECK(carried(right_run(data_parallel(method, 4, shape_of(256, 256, 64)))) == 256 * 256 * 2 * 3);
 }
 
+TEST_CASE("Adam's step is taken once with each gradient that a GPU owns, at odd sizes") {
+  const auto [gpus, topology, shape] = GENERATE(table<std::uint32_t, const char*, json>({
+      {2, "ring", shape_of(67, 70, 33)},
+      {3, "ring", shape_of(301, 139, 70, "bf16")},
+      {5, "fully-connected", shape_of(333, 90, 40, "fp32")},
+      {7, "ring", shape_of(200, 300, 20, "fp32")},
+  }));
+  for (const char* method : methods) {
+    CAPTURE(gpus, topology, shape.dump(), method);
+    const Run run = right_run(data_parallel(method, gpus, shape) +
+                              Settings{"data=functional", "check=all", "workload.data_parallel.optimizer=adam",
+                                       std::string("system.links.topology=") + topology});
+    const std::uint64_t m = shape["m"], n = shape["n"], beside = shape["beside_m"];
+    CHECK(run.report()["functional"]["elements"] == 4 * m * n + beside * n * gpus);
+  }
+}
+
+// The step reads gradients and the three parts of the state, and writes the three parts, of the GPU's own chunk.
+TEST_CASE("near memory Adam's step reads four chunks and writes three") {
+  const auto run = [](const char* data) {
+    return right_run(data_parallel("t3", 4, shape_of(256, 256, 64)) +
+                     Settings{"workload.data_parallel.optimizer=adam", std::string("data=") + data});
+  };
+  const double chunk = 256 * 256 * 2 / 4;
+  const Run timed = run("timing-only");
+  CHECK(timed.dram_bytes("follow_read") == 4 * chunk);
+  CHECK(timed.dram_bytes("follow_write") == 3 * chunk);
+  CHECK(run("functional").report()["time_ns"] == timed.report()["time_ns"]);
+}
+
 // Near memory: each chunk that goes on is read once, and each that arrives is written once.
 TEST_CASE("memory reads each forwarded chunk of a gradient once and adds what arrives once") {
   const Run fused = right_run(data_parallel("t3", 4, shape_of(256, 256, 64)));
@@ -95,6 +125,7 @@ TEST_CASE("every wrong value of data parallelism is one line that names it") {
     CHECK_THAT(message({{key, nullptr}}, {}), Contains(key));
   }
   CHECK_THAT(message({{"m", 64}}, {}), Contains("/gpus") && Contains("at most 1"));
+  CHECK_THAT(message({{"optimizer", "sgd"}}, {}), Contains("/workload/data_parallel/optimizer"));
   CHECK_THAT(message(json::object(), {"gpus=1"}), Contains("/gpus"));
   CHECK_THAT(message(json::object(), {"method=bulk"}), Contains("/method"));
   CHECK_THAT(message(json::object(), {"simulate=mirror"}), Contains("/simulate"));
