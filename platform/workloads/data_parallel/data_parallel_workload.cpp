@@ -96,7 +96,8 @@ void DataParallelWorkload::check(const Document& run, const Document& system, co
   const std::uint32_t wavefronts = settings.system.compute.wavefronts, gpus = settings.gpus;
   const std::uint64_t tiles = output_grid(gradient_, wavefronts).workgroups();
   if (tiles < gpus)
-    run.reject("/gpus", fmt::format("at most {}, the gradient's tiles, so that every GPU has a chunk", tiles));
+    run.reject("/workload/data_parallel",
+               fmt::format("a gradient of {} tiles or more, one for each GPU, not of {}", gpus, tiles));
   if (std::max<std::uint64_t>(tiles, output_grid(beside_, wavefronts).workgroups()) > most_mapped_workgroups)
     run.reject("/workload", fmt::format("outputs of at most {} tiles", most_mapped_workgroups));
   require_room(run, settings, buffers(settings, 0), "operands and results");

@@ -124,7 +124,8 @@ TEST_CASE("every wrong value of data parallelism is one line that names it") {
     CHECK_THAT(message({{key, 0}}, {}), Contains("/workload/data_parallel/" + std::string(key)));
     CHECK_THAT(message({{key, nullptr}}, {}), Contains(key));
   }
-  CHECK_THAT(message({{"m", 64}}, {}), Contains("/gpus") && Contains("at most 1"));
+  CHECK_THAT(message({{"m", 64}}, {}),
+             Contains("/workload/data_parallel: ") && Contains("4 tiles or more") && Contains("not of 1"));
   CHECK_THAT(message({{"optimizer", "sgd"}}, {}), Contains("/workload/data_parallel/optimizer"));
   CHECK_THAT(message(json::object(), {"gpus=1"}), Contains("/gpus"));
   CHECK_THAT(message(json::object(), {"method=bulk"}), Contains("/method"));
