@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "cli/command_line.h"
 #include "io/console.h"
 #include "io/input_error.h"
@@ -7,6 +11,8 @@
 namespace t3vp {
 namespace {
 
+constexpr double largest_rest = 0.001;  // of the total, by which the sum of its parts may differ
+
 nlohmann::json explained_report(const std::filesystem::path& file) {
   nlohmann::json report = read_report(file);
   if (!report.contains("bounded_by"))
@@ -15,6 +21,12 @@ nlohmann::json explained_report(const std::filesystem::path& file) {
     throw InputError(file.string() + ": /bounded_by/total", "nothing", "the parts of the total");
   if (!is_explained(report))
     throw InputError(file.string() + ": /time_ns/total", "0", "the total of a run that has ended");
+  const double total = report.at("time_ns").at("total").get<double>();
+  double sum = 0;
+  for (const auto& part : report.at("bounded_by").at("total")) sum += part.get<double>();
+  if (std::abs(sum - total) > largest_rest * total)
+    throw InputError(file.string() + ": /bounded_by/total", fmt::format("parts of {:.0f} ns in all", sum),
+                     fmt::format("parts that add up to time_ns.total, {:.0f} ns, within 0.1%", total));
   return report;
 }
 

@@ -42,7 +42,9 @@ def refused(folder, content, place):
 
 first, second = (Report("t3-table1", {**RUN, "method": method}) for method in ("sequential", "t3"))
 without_parts = {key: value for key, value in first.content.items() if key != "bounded_by"}
+doubled = {name: 2 * ns for name, ns in first.content["bounded_by"]["total"].items()}
 with tempfile.TemporaryDirectory() as home:
     folder = pathlib.Path(home)
     end([*difference(folder, first, second), *refused(folder, without_parts, "/bounded_by"),
+         *refused(folder, {**first.content, "bounded_by": {"total": doubled}}, "/bounded_by/total"),
          *refused(folder, {**first.content, "time_ns": {**first.content["time_ns"], "total": 0}}, "/time_ns/total")])
