@@ -30,13 +30,17 @@ unsigned lowest(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz
 
 }  // namespace
 
-void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
+std::uint32_t LastLevelCache::begin_load(const Load& load) {
   const std::uint32_t index = take(loads_, free_loads_);
-  loads_[index] = {&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current()};
-  transaction.acquire();
-  gaps_.clear();
-  missing_.clear();
-  copies_.clear();
+  loads_[index] = load;
+  load.transaction->acquire();
+  return index;
+}
+
+void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
+                          Picoseconds time) {
+  const std::uint32_t index =
+      begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false});
   const bool real = transaction.get_data_ptr() != nullptr;
   std::uint32_t offset = 0;
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
@@ -44,15 +48,25 @@ void LastLevelCache::load(tlm::tlm_generic_payload& transaction, const DataExten
     if (real) copy_out(piece, slot, index, offset);
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
-  std::uint32_t next = plan_fills(index);
+  fetch_missing(index, time);
+  finish(index);
+}
+
+/// Plans and sends the fills of what was noted as missing, and forgets the notes.
+void LastLevelCache::fetch_missing(std::uint32_t load, Picoseconds time) {
+  const tlm::tlm_generic_payload& transaction = *loads_[load].transaction;
+  std::uint32_t next = plan_fills(load);
   last_waited_fill_ = last_waiting_load_ = none;
+  gaps_.clear();
+  missing_.clear();
+  copies_.clear();
+  addends_.clear();
   // An answer may come within the call and bring further loads.
   while (next != none) {
     const std::uint32_t fill = next;
     next = fills_[fill].next;
     fetch(fill, transaction, time);
   }
-  finish(index);
 }
 
 CacheTags::Slot LastLevelCache::load_piece(const Piece& piece, std::uint32_t load, bool real, Picoseconds time) {
@@ -164,6 +178,7 @@ std::uint32_t LastLevelCache::plan_fills(std::uint32_t load) {
     fill.first_waiter = fill.next = none;
     fill.lines.clear();
     fill.copies.clear();
+    fill.addends.clear();
     for (; first != next; ++first)
       for (const std::uint32_t end = line + static_cast<std::uint32_t>(first->lines); line != end; ++line) {
         const Missing& missing = missing_[line];
@@ -176,8 +191,11 @@ std::uint32_t LastLevelCache::plan_fills(std::uint32_t load) {
       }
     wait_for(index, load);
   }
-  for (const Copy& copy : copies_)
-    fills_[(copy.fill & planned) != 0 ? planned_fills_[copy.fill & ~planned] : copy.fill].copies.push_back(copy);
+  const auto fill_of_number = [this](std::uint32_t fill) -> Fill& {
+    return fills_[(fill & planned) != 0 ? planned_fills_[fill & ~planned] : fill];
+  };
+  for (const Copy& copy : copies_) fill_of_number(copy.fill).copies.push_back(copy);
+  for (const WaitingAddend& waiting : addends_) fill_of_number(waiting.fill).addends.push_back(waiting.addend);
   return first_fill;
 }
 
@@ -200,6 +218,7 @@ void LastLevelCache::fetch(std::uint32_t index, const tlm::tlm_generic_payload& 
   const DataExtension& extension = *load.get_extension<DataExtension>();
   access.extension().traffic = extension.traffic;
   access.extension().real = extension.real;
+  if (has_atomics()) access.extension().stream = extension.stream;
   access.extension().token = index;
   if (load.get_data_ptr() != nullptr) access.attach_buffer();
   memory.send(access, arrival - now());
@@ -231,6 +250,8 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_gene
   const Cause cause = Cause::current();
   const Fill& fill = fills_[index];
   for (const Missing& missing : fill.lines) settle(index, missing, transaction);
+  const std::vector<Missing> filled_lines = without_way_.empty() ? std::vector<Missing>() : fill.lines;
+  const std::vector<Addend> addends = failed ? std::vector<Addend>() : std::move(fills_[index].addends);
   if (!failed)
     for (const Copy& copy : fill.copies)
       std::memcpy(loads_[copy.load].transaction->get_data_ptr() + copy.offset,
@@ -238,6 +259,8 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_gene
   transaction.release();
   std::uint32_t waiter = fill.first_waiter;
   free_fills_.push_back(index);
+  if (!addends.empty()) add_what_waited(addends, time);
+  if (!filled_lines.empty()) add_what_found_no_way(filled_lines, time);
   while (waiter != none) {
     const Waiter entry = waiters_[waiter];
     free_waiters_.push_back(waiter);
@@ -281,11 +304,16 @@ void LastLevelCache::finish(std::uint32_t index) {
   Load& load = loads_[index];
   if (--load.pending != 0) return;
   tlm::tlm_generic_payload& transaction = *load.transaction;
-  transaction.set_response_status(load.response);
   const Picoseconds delay = std::max(load.ready, now()) - now();
+  const bool goes_on = load.is_update && load.response == tlm::TLM_OK_RESPONSE;
+  const Sender from = load.sender;
+  if (!goes_on) transaction.set_response_status(load.response);
   free_loads_.push_back(index);
   Cause::current() = std::move(load.cause);
-  compute.respond(transaction, delay);
+  if (goes_on)
+    way_to_memory(from).send(transaction, delay + memory_latency_);
+  else
+    sender(from).respond(transaction, delay);
   transaction.release();
 }
 

@@ -33,12 +33,14 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
     socket->report_to(registers.errors, registers.description().name);
   for (DataInitiatorSocket<LastLevelCache>* socket : {&bypass, &peer_memory, &nic_memory})
     socket->on_taken(&LastLevelCache::pass_taken);
+  if (has_atomics()) make_atomics();
   registers.command.on_write([this] {
     if (registers.command.action() == registers::Cache::Command::Action::flush) flush();
   });
   registers.interrupt.on_write([this] { update_interrupt(); });
   registers.on_reset([this] {
     tags_.clear();
+    give_up_updates();
     flushing_ = false;
     releases_.clear();
     update_interrupt();
@@ -91,6 +93,7 @@ unsigned char* LastLevelCache::bytes_of(CacheTags::Slot slot) {
 void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
   const Picoseconds time = now() + delay + parameters_.latency;
+  if (adds(transaction, extension)) return update(from_units, transaction, extension, time);
   // Updates and fetch-and-adds are defined where the data is, so they never stop in the cache. What the memory would
   // refuse must not hit
   // here, so it goes there too.
@@ -99,12 +102,13 @@ void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Pi
                          in_memory(transaction.get_address(), extension.shape);
   if (!cacheable) {
     transaction.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (passes_coherently(from_units, transaction, time, time + memory_latency_)) return;
     const bool updates = extension.operation == Operation::update || extension.operation == Operation::fetch_add;
     const Picoseconds arrival =
         updates ? make_way(transaction.get_address(), extension.shape, time) : time + memory_latency_;
     bypass.send(transaction, arrival - now());
   } else if (extension.operation == Operation::load) {
-    load(transaction, extension, time);
+    load(from_units, transaction, extension, time);
   } else {
     store(transaction, extension, time);
   }
@@ -239,6 +243,10 @@ void LastLevelCache::update_interrupt() {
 /// stale. What they fetch and add to is first written back. A NIC that does not invalidate leaves the cache as it is.
 void LastLevelCache::from_peers(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   const DataExtension& extension = extension_of(transaction);
+  const auto from = static_cast<Sender>(way);
+  if (adds(transaction, extension)) return update(from, transaction, extension, now() + delay + parameters_.latency);
+  if (passes_coherently(from, transaction, now() + delay + parameters_.latency, now() + delay + memory_latency_))
+    return;
   const bool invalidates = way == 1 || parameters_.nic_writes_invalidate;
   const bool adds = extension.operation == Operation::fetch_add;
   Picoseconds arrival = now() + delay + memory_latency_;
@@ -253,7 +261,7 @@ void LastLevelCache::from_peers(int way, tlm::tlm_generic_payload& transaction, 
     }
     for (const Piece& piece : pieces_) order_.add(piece.place.line, piece.sectors, arrival, now() + memory_latency_);
   }
-  (way == 1 ? peer_memory : nic_memory).send(transaction, arrival - now());
+  way_to_memory(way).send(transaction, arrival - now());
 }
 
 /// Stored bytes beside the overwritten ones stay, to be written back or stored to.
@@ -376,6 +384,8 @@ void LastLevelCache::visit_statistics(const StatisticVisitor& visit) const {
   visit("stores", "sectors", "cached stores", number(written_));
   visit("write_backs", "sectors", "dirty sectors written to memory", number(written_back_));
   visit("dropped", "sectors", "sectors that a peer's write, the NIC's or an update made stale", number(dropped_));
+  if (has_atomics()) visit("updates", "sectors", "updates that the cache has added", number(updated_));
+  if (has_atomics()) visit("update_misses", "sectors", "sectors that were fetched for them", number(update_misses_));
   visit("hit_rate", "fraction", "hits / (hits + misses)", asked_ == 0 ? 0 : number(asked_ - misses_) / number(asked_));
 }
 

@@ -9,6 +9,11 @@
 // writes bypass it and drop the bytes that they overwrite; the NIC's do so where a parameter says so. The GPU's own
 // updates bypass it, cached or not. The lines that they touch are written back first and invalidated. The cache does
 // not see writes of firmware, the DMA engine and memory itself, and they do not see its dirty bytes: software flushes.
+//
+// A cache with atomics (atomic_bytes_per_cycle) adds updates itself, local ones and those of peers: it fetches missing
+// sectors, adds in the element type, and keeps the sums as dirty bytes. Then the update goes on to memory, whose
+// Tracker counts it; it takes no DRAM access there. Such a cache is coherent: the DMA engine's accesses come through it
+// as well, loads that bypass it see its dirty bytes, and stores that bypass it drop what they overwrite.
 #pragma once
 
 #include <algorithm>
@@ -41,6 +46,9 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   DataInitiatorSocket<LastLevelCache> bypass{"bypass", this, &LastLevelCache::pass_response, 0};
   DataInitiatorSocket<LastLevelCache> peer_memory{"peer_memory", this, &LastLevelCache::pass_response, 1};
   DataInitiatorSocket<LastLevelCache> nic_memory{"nic_memory", this, &LastLevelCache::pass_response, 2};
+  /// Of the DMA engine; null in a cache without atomics.
+  std::unique_ptr<DataTargetSocket<LastLevelCache>> dma;
+  std::unique_ptr<DataInitiatorSocket<LastLevelCache>> dma_memory;
   registers::Cache registers{"registers"};
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
 
@@ -61,13 +69,17 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   void visit_statistics(const StatisticVisitor& visit) const override;
 
  private:
-  /// A cached load that waits for fills.
+  /// Whose accesses come.
+  enum Sender : int { from_units, from_links, from_nic, from_dma };
+  /// A cached load, or an update, that waits for fills.
   struct Load {
     tlm::tlm_generic_payload* transaction = nullptr;
     std::uint32_t pending = 0;
     Picoseconds ready = 0;
     tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;  ///< of the last fill that failed
     Cause cause = {};                                          ///< of its latest data
+    Sender sender = from_units;
+    bool is_update = false;
   };
   struct Piece {  ///< of an access: what it touches of one line
     CacheTags::Place place;
@@ -78,6 +90,15 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
     CacheTags::Slot slot;
     std::uint8_t sectors;
     std::uint64_t line;
+  };
+  /// What an update adds to a line.
+  struct Addend {
+    std::uint32_t load, offset;  ///< the update, and where the data begin in its own
+    Piece piece;
+  };
+  struct WaitingAddend {
+    std::uint32_t fill;
+    Addend addend;
   };
   /// Bytes that a fill brings to a load.
   struct Copy {
@@ -91,6 +112,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
     Shape shape;
     std::vector<Missing> lines;
     std::vector<Copy> copies;
+    std::vector<Addend> addends;
     std::uint32_t first_waiter = none;
     std::uint32_t next = none;  ///< of the same load
   };
@@ -111,17 +133,25 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
 
   void from_compute(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void from_peers(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void from_engine(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void memory_response(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_taken(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void pass_response(int way, tlm::tlm_generic_payload& transaction, Picoseconds delay);
-  /// Returns the socket of accesses that bypass the cache: 0 of the compute units, 1 of peers, 2 of the NIC.
-  DataTargetSocket<LastLevelCache>& sender(int way) { return way == 0 ? compute : way == 1 ? peers : nic; }
+  DataTargetSocket<LastLevelCache>& sender(int way) {
+    return way == from_units ? compute : way == from_links ? peers : way == from_nic ? nic : *dma;
+  }
+  /// Returns the socket of accesses that bypass the cache.
+  DataInitiatorSocket<LastLevelCache>& way_to_memory(int way) {
+    return way == from_units ? bypass : way == from_links ? peer_memory : way == from_nic ? nic_memory : *dma_memory;
+  }
   unsigned debug_compute(int, tlm::tlm_generic_payload& transaction);
   unsigned debug_peers(int, tlm::tlm_generic_payload& transaction);
   void look(const Piece& piece, bool write, unsigned char* data) const;
   bool in_memory(std::uint64_t address, const Shape& shape);
 
-  void load(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  void load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  std::uint32_t begin_load(const Load& load);
+  void fetch_missing(std::uint32_t load, Picoseconds time);
   CacheTags::Slot load_piece(const Piece& piece, std::uint32_t load, bool real, Picoseconds time);
   void miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t missing);
   std::uint8_t stored_sectors(const Piece& piece, CacheTags::Slot slot, std::uint32_t sectors) const;
@@ -135,6 +165,22 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   void filled(std::uint32_t fill, Picoseconds time, tlm::tlm_generic_payload& transaction);
   void settle(std::uint32_t fill, const Missing& missing, const tlm::tlm_generic_payload& transaction);
   void finish(std::uint32_t load);
+
+  // Atomics: cache_atomics.cpp.
+  bool has_atomics() const { return parameters_.atomic_bytes_per_cycle != 0; }
+  void make_atomics();
+  bool adds(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  void update(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  CacheTags::Slot slot_to_update(const Piece& piece, bool real, Picoseconds time);
+  void add_or_wait(const Addend& addend, Picoseconds time);
+  void add_now(const Addend& addend, CacheTags::Slot slot);
+  void add_what_waited(const std::vector<Addend>& addends, Picoseconds time);
+  bool finds_no_way(const Piece& piece) const;
+  void add_what_found_no_way(const std::vector<Missing>& filled, Picoseconds time);
+  void give_up_updates();
+  bool holds_dirty_bytes(std::uint64_t address, const Shape& shape);
+  Picoseconds drop_overwritten(std::uint64_t address, const Shape& shape, Picoseconds arrival);
+  bool passes_coherently(Sender sender, tlm::tlm_generic_payload& transaction, Picoseconds time, Picoseconds arrival);
 
   void store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
   void mark_stored(const Piece& piece, CacheTags::Slot slot);
@@ -150,10 +196,11 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   void update_interrupt();
 
   const std::vector<Piece>& pieces_of(std::uint64_t address, const Shape& shape);
-  /// Time at which a bank has moved the sectors of one line.
-  Picoseconds serve(const Piece& piece, Picoseconds time) {
+  /// Time at which a bank has moved the sectors of one line, or has added to them.
+  Picoseconds serve(const Piece& piece, Picoseconds time) { return serve(piece, time, sector_time_); }
+  Picoseconds serve(const Piece& piece, Picoseconds time, Picoseconds of_a_sector) {
     Picoseconds& free = bank_free_[piece.place.bank];
-    free = std::max(free, time) + piece.sector_count * sector_time_;
+    free = std::max(free, time) + piece.sector_count * of_a_sector;
     return free;
   }
   bool is_dirty(CacheTags::Slot slot, std::uint32_t byte) const;
@@ -165,6 +212,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
 
   CacheParameters parameters_;
   Picoseconds memory_latency_, sector_time_;
+  Picoseconds atomic_time_ = 0;  ///< of a sector
   std::uint64_t base_;
   unsigned sector_bits_, line_sector_bits_;
   CacheTags tags_;
@@ -182,6 +230,8 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   std::vector<Missing> missing_;              ///< lines of those
   std::vector<std::uint32_t> planned_fills_;  ///< of those
   std::vector<Copy> copies_;                  ///< of the load at hand
+  std::vector<WaitingAddend> addends_;        ///< of the update at hand
+  std::vector<Addend> without_way_;           ///< all ways of their sets have fills in flight
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   EventQueue<LateFill> late_fills_{[this] { late_fill(); }, Part::dram_latency};
   std::uint64_t write_backs_in_flight_ = 0;
@@ -190,6 +240,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   std::deque<const Transaction*> data_in_flight_;  ///< write-backs with data, in the order of their leaving
   Flush last_flush_;
   std::uint64_t asked_ = 0, misses_ = 0, written_ = 0, written_back_ = 0, dropped_ = 0;  ///< sectors
+  std::uint64_t updated_ = 0, update_misses_ = 0;                                        ///< sectors
   TransactionPool pool_;
   Transaction& probe_;  ///< asks memory what it would serve
 };

@@ -12,12 +12,14 @@
 namespace t3vp::interconnect {
 
 Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, const std::vector<std::uint32_t>& neighbours,
-               Route route, std::size_t receivers, bool reduces)
+               Route route, std::size_t receivers, bool reduces, const Merging& merging)
     : sc_module(checked(name, with_latency(latency), PortRoute{route, neighbours.size()})),
       latency_(latency),
       neighbours_(neighbours),
       route_(std::move(route)),
-      reduces_(reduces) {
+      reduces_(reduces),
+      merging_(merging),
+      adders_free_(neighbours.size()) {
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     egress.push_back(
         std::make_unique<DataInitiatorSocket<Switch>>(fmt::format("egress_{}", i).c_str(), this, &Switch::response));
@@ -36,6 +38,12 @@ void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picosecond
   const DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer)
     if (Sum* const sum = sum_with(extension.fabric.asked)) return take_part(*sum, receiver, transaction, delay);
+  if (merging_.works() && (merge(receiver, transaction, delay) || hold(receiver, transaction, delay))) return;
+  pass(receiver, transaction, delay);
+}
+
+void Switch::pass(std::size_t receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
+  const DataExtension& extension = extension_of(transaction);
   const std::uint64_t gpu = address_map::gpu_of(transaction.get_address());
   if (gpu == address_map::all_gpus && reduces_)
     return extension.operation == Operation::request ? ask_all(receiver, transaction, delay)
@@ -77,11 +85,10 @@ Switch::Multicast* Switch::multicast_of(const tlm::tlm_generic_payload& original
   return nullptr;
 }
 
-/// A request for a part of a sum refers to the sum's request, whose slot is kept until the sum is complete. Sums
-/// themselves have no original.
+/// A request for a part of a sum refers to the sum's request, whose slot is kept until the sum is complete.
 void Switch::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   auto& relay = static_cast<Transaction&>(packet);
-  if (relay.extension().operation == Operation::answer && relay.generation == own) return;
+  if (relay.generation == own) return sum_taken(relay, delay);
   if (sum_of(relay.original()) != nullptr) return;
   Multicast* const multicast = multicast_of(relay.original());
   if (multicast == nullptr) return receiver_of(relay).taken(relay.original(), delay);
@@ -91,7 +98,7 @@ void Switch::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
 
 void Switch::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   auto& relay = static_cast<Transaction&>(packet);
-  if (relay.extension().operation == Operation::answer && relay.generation == own) return relay.release();
+  if (relay.generation == own) return sum_answered(relay, delay);
   if (Sum* const sum = sum_of(relay.original())) return part_asked(*sum, relay, delay);
   if (Multicast* const multicast = multicast_of(relay.original())) return end_of(*multicast, relay, delay);
   DataTargetSocket<Switch>& receiver = receiver_of(relay);

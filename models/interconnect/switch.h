@@ -8,6 +8,15 @@
 // to each of them for the same bytes, and the responses end here. Each element is their sum in fp32, in the order of
 // the ports, rounded once. One response goes back (T3 7.4; NVLink SHARP's multimem.ld_reduce and multimem.st). The
 // switch has room for the responses of every request that the receive buffers hold, so responses never wait here.
+//
+// A switch that merges (merging.h) adds updates of several GPUs to the same bytes of a GPU's memory in a table. The sum
+// leaves as one update when all other GPUs' have come, at its timeout, or when the table is full: then the oldest sum
+// leaves, and the update that has found no room goes on alone. An update is taken from its receive buffer when it has
+// been added, and acknowledged when the owner has acknowledged the sum. A sum keeps its room until its link has taken
+// it. Its extension's `addend` is the number of the other updates in it, by which the owner's Tracker counts them.
+// Stores and requests do not overtake sums that have updates of their sender to the same GPU: they wait in their
+// receive buffer until the link has taken these. Nothing else waits, and links to GPUs always drain, so there is no
+// deadlock.
 #pragma once
 
 #include <list>
@@ -15,21 +24,23 @@
 #include <string>
 #include <vector>
 
+#include "interconnect/merging.h"
 #include "interconnect/route.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/order_observer.h"
 #include "protocol/transaction_pool.h"
 
 namespace t3vp::interconnect {
 
-class Switch : public sc_core::sc_module {
+class Switch : public sc_core::sc_module, public OrderTeller {
  public:
   std::vector<std::unique_ptr<DataInitiatorSocket<Switch>>> egress;
   std::vector<std::unique_ptr<DataTargetSocket<Switch>>> ingress;
 
   /// `neighbours[i]` is the GPU behind port i.
   Switch(const sc_core::sc_module_name& name, Picoseconds latency, const std::vector<std::uint32_t>& neighbours,
-         Route route, std::size_t receivers, bool reduces);
+         Route route, std::size_t receivers, bool reduces, const Merging& merging = {});
 
   /// One line for each sum whose parts have not all come; empty when there is none.
   std::vector<std::string> diagnosis() const;
@@ -55,10 +66,31 @@ class Switch : public sc_core::sc_module {
     std::uint32_t refusal = 0;
   };
 
-  /// Generation of answers that are the switch's own, and not passed on.
+  /// Updates of several GPUs to the same bytes, and their sum so far.
+  struct Merged {
+    struct Part {
+      tlm::tlm_generic_payload* update;
+      std::size_t receiver;
+    };
+    Transaction* sum;
+    std::vector<Part> parts;
+    std::uint64_t number;
+    Picoseconds ready = 0;  ///< when the last one has been added
+    bool leaves = false, taken = false;
+  };
+  /// A packet that must not overtake sums, by their numbers.
+  struct Held {
+    tlm::tlm_generic_payload* packet;
+    std::size_t receiver;
+    std::vector<std::uint64_t> before;
+    Picoseconds ready;
+  };
+
+  /// Generation of sums, which are the switch's own and no relays.
   static constexpr std::uint32_t own = 0xFFFFFFFF;
 
   void request(int receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay);
+  void pass(std::size_t receiver, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void forward(std::size_t receiver, tlm::tlm_generic_payload& transaction, const Hop& hop, Picoseconds delay);
   void refuse(std::size_t receiver, tlm::tlm_generic_payload& transaction, tlm::tlm_response_status status,
               Picoseconds delay);
@@ -80,13 +112,33 @@ class Switch : public sc_core::sc_module {
   void respond_to_ended();
   void send_sum(const Sum& sum);
 
+  bool merges(tlm::tlm_generic_payload& transaction) const;
+  bool merge(std::size_t receiver, tlm::tlm_generic_payload& update, Picoseconds delay);
+  Merged* merged_with(const tlm::tlm_generic_payload& update);
+  Merged* begin_merged(tlm::tlm_generic_payload& update, Picoseconds at);
+  void add_part(Merged& merged, tlm::tlm_generic_payload& update);
+  Picoseconds added_at(const tlm::tlm_generic_payload& update, Picoseconds at);
+  void leave(Merged& merged);
+  void leave_late();
+  Merged& merged_of(const Transaction& sum);
+  void sum_taken(const Transaction& sum, Picoseconds delay);
+  void sum_answered(Transaction& sum, Picoseconds delay);
+  bool hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picoseconds delay);
+  void release_held(std::uint64_t number, Picoseconds at);
+
   Picoseconds latency_;
   std::vector<std::uint32_t> neighbours_;
   Route route_;
   bool reduces_;
+  Merging merging_;
   TransactionPool pool_;
   std::list<Multicast> multicasts_;
   std::list<Sum> sums_;
+  std::list<Merged> merged_;  ///< the oldest first
+  std::list<Held> held_;
+  std::uint64_t merged_bytes_ = 0, next_merged_ = 0;
+  std::vector<Picoseconds> adders_free_;  ///< by port
+  EventQueue<std::uint64_t> timeouts_{[this] { leave_late(); }, Part::link_latency};
   /// The request of a complete sum, with its status.
   struct Ended {
     tlm::tlm_generic_payload* request;

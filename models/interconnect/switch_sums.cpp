@@ -46,6 +46,7 @@ void Switch::ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Pi
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     Transaction& relay = pool_.relay(request);
     const Hop hop = hop_to(route_, neighbours_[i]);
+    relay.generation = static_cast<std::uint32_t>(receiver);
     relay.set_address(sum.parts[i]->get_address());
     relay.extension().fabric.asked = sum.parts[i];
     relay.extension().fabric.lane = {channel_of(hop, request), static_cast<std::uint16_t>(receiver + 1)};

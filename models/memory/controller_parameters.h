@@ -31,10 +31,11 @@ struct MemoryFaults {
 };
 
 struct MemoryParameters : MemoryFileParameters {
-  dram::MemorySpec dram;  ///< of one channel
-  MemoryFaults faults;    ///< of this GPU's controller
-  double links_GBps = 0;  ///< what the GPU's links bring and take together; 0: not known
-  Policies policies;      ///< that the arbitration register may choose
+  dram::MemorySpec dram;    ///< of one channel
+  MemoryFaults faults;      ///< of this GPU's controller
+  bool near_memory = true;  ///< units that add updates; otherwise those that come were added by the cache
+  double links_GBps = 0;    ///< what the GPU's links bring and take together; 0: not known
+  Policies policies;        ///< that the arbitration register may choose
 };
 
 /// Peak of all channels together.

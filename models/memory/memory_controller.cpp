@@ -17,6 +17,11 @@ constexpr Picoseconds trace_interval = 1'000'000;
 /// In the tag of an access: it is an update that ends with its data.
 constexpr std::uint32_t tag_of_fetch_add = 1u << 31;
 
+/// A switch's sum has several (interconnect/switch.h).
+std::uint64_t updates_in(const DataExtension& extension) {
+  return extension.operation == Operation::update ? 1 + extension.addend : 1;
+}
+
 }  // namespace
 
 MemoryController::MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
@@ -166,6 +171,8 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   if (refuse(arrival, extension, time)) return;
   note_flag(transaction);
   if (extension.operation != Operation::load) ++written_;
+  if (extension.operation == Operation::update && !parameters_.near_memory)
+    return count_alone(arrival, extension, time);
   take_effect(transaction, extension, is_local(arrival.port), time);
   if (trace_ != nullptr && arrival.port == from_peers) trace_arrival(extension, time);
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -175,9 +182,16 @@ void MemoryController::accept(const Arrival& arrival, Picoseconds time) {
   }
   const std::uint32_t request = free_requests_.back();
   free_requests_.pop_back();
-  requests_[request] = {
-      &transaction, arrival.port,     0,     0, extension.operation == Operation::fetch_add, tracked(arrival),
-      time,         Cause::current(), waits_};
+  requests_[request] = {&transaction,
+                        arrival.port,
+                        0,
+                        0,
+                        extension.operation == Operation::fetch_add,
+                        updates_in(extension),
+                        tracked(arrival),
+                        time,
+                        Cause::current(),
+                        waits_};
   enqueue(request, extension, time);
 }
 
@@ -217,7 +231,10 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, wrong.status,
                   fmt::format("{} at {:#x}: {}", name_of(extension.operation), address, wrong.text));
   if (!adds && extension.operation != Operation::update) return false;
-  if (near_memory.control.enable() == 0)
+  if (const Refusal wrong = adds ? Refusal{} : validate_update(arrival.port))
+    return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, wrong.status,
+                  fmt::format("update at {:#x}: {}", address, wrong.text));
+  if (near_memory.control.enable() == 0 && (adds || parameters_.near_memory))
     return answer(tlm::TLM_GENERIC_ERROR_RESPONSE, Status::disabled,
                   fmt::format("{} while near_memory.control.enable is 0", name_of(extension.operation)));
   const std::uint32_t element = adds ? transaction.get_data_length() : bytes_of(extension.element);
@@ -229,6 +246,22 @@ bool MemoryController::refuse(const Arrival& arrival, const DataExtension& exten
     return answer(tlm::TLM_COMMAND_ERROR_RESPONSE, wrong.status,
                   fmt::format("fetch-and-add at {:#x}: {}", address, wrong.text));
   return false;
+}
+
+/// Without near-memory units memory adds nothing: updates come through the cache.
+Refusal MemoryController::validate_update(Port port) const {
+  const bool by_cache = port == from_bypass || port == from_peers || port == from_nic;
+  if (parameters_.near_memory || by_cache) return {};
+  return refused(Status::disabled, "this GPU has no near-memory units, and its cache has not added it");
+}
+
+void MemoryController::count_alone(const Arrival& arrival, const DataExtension& extension, Picoseconds time) {
+  tlm::tlm_generic_payload& transaction = *arrival.transaction;
+  transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (const Tracker::Counted counted = tracked(arrival); counted.any())
+    tracker.count(counted, extension.shape.bytes() * updates_in(extension), time, Cause::current());
+  ports[arrival.port]->respond(transaction, time - now());
+  transaction.release();
 }
 
 void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local,
@@ -265,6 +298,7 @@ void MemoryController::take_effect(tlm::tlm_generic_payload& transaction, const 
 Tracker::Counted MemoryController::tracked(const Arrival& arrival) {
   const DataExtension& extension = extension_of(*arrival.transaction);
   if (is_read(extension.operation) || arrival.port == from_unit) return {};  // whose tiles are complete
+  if (arrival.port == from_cache && !parameters_.near_memory) return {};     // of updates that have been counted
   // Writes of peers' firmware are control, and peers' DMA engines name all that they send; the rest is their kernels'.
   // A NIC's writes name nothing and are not the driver's, so the counters there are notified of them too.
   const bool of_kernel = arrival.port == from_bypass || arrival.port == from_nic ||
@@ -345,7 +379,7 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   dram_bytes_[static_cast<std::size_t>(run.traffic)] += parameters_.dram.geometry.access_bytes;
   if (--run.accesses == 0) {
     if (const Request& request = requests_[run.request]; request.counted.any())
-      tracker.count(request.counted, run.bytes, cycle * cycle_, cause_of(request, cycle * cycle_));
+      tracker.count(request.counted, run.bytes * request.updates, cycle * cycle_, cause_of(request, cycle * cycle_));
     state.streams.pop(stream);
   }
   if (access.kind == dram::Kind::read) return dram::Fed::access;

@@ -4,7 +4,8 @@
 // A request's data take effect when it reaches the controller, in the order of arrival; its column accesses then wait
 // in the stream queues of their channels, and the Tracker counts each run of them as it enters the DRAM queue. A load
 // is answered when its last data leaves the DRAM, a store or update when its last access has entered the DRAM queue. A
-// fetch-and-add is an update of an integer by the near-memory units that is answered as a load is.
+// fetch-and-add is an update of an integer by the near-memory units that is answered as a load is. Without such units
+// the cache has added an update before it comes: the Tracker counts it, and nothing else happens.
 //
 // The controller looks ahead: it simulates slices of lookahead() at once, so a request must be sent at least that long
 // before it arrives. The path latency of every initiator of the GPU is that long; one that arrives earlier is
@@ -92,6 +93,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     std::uint32_t remaining = 0;  ///< column accesses without data (load) or outside the DRAM queue (store)
     dram::Cycle finished = 0;
     bool is_fetch_add = false;
+    std::uint64_t updates = 1;  ///< that a switch has merged into it
     Tracker::Counted counted;
     Picoseconds arrival = 0;
     Cause cause;          ///< of its arrival
@@ -130,6 +132,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   Refusal validate_kind(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   Refusal validate_fetch_add(const tlm::tlm_generic_payload& transaction, const DataExtension& extension);
   void fetch_and_add(tlm::tlm_generic_payload& transaction, const DataExtension& extension);
+  Refusal validate_update(Port port) const;
+  void count_alone(const Arrival& arrival, const DataExtension& extension, Picoseconds time);
   void take_effect(tlm::tlm_generic_payload& transaction, const DataExtension& extension, bool local, Picoseconds time);
   Tracker::Counted tracked(const Arrival& arrival);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);

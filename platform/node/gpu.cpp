@@ -172,9 +172,11 @@ void Gpu::bind_data_path() {
   probes_.join(cache.nic_memory, *memory.ports[memory::MemoryController::from_nic]);
   memory_watch_.join(fabric.memory, cache.peers, "a peer");
   probes_.join(fabric.signals, signals.peers);
-  race_watch_.tap(dma.memory, [this](auto& from) {
-    memory_watch_.join(from, *memory.ports[memory::MemoryController::from_dma], "the DMA engine");
+  auto& engine_memory = *memory.ports[memory::MemoryController::from_dma];
+  race_watch_.tap(dma.memory, [&](auto& from) {
+    memory_watch_.join(from, cache.dma ? static_cast<DataTargetBase&>(*cache.dma) : engine_memory, "the DMA engine");
   });
+  if (cache.dma) probes_.join(*cache.dma_memory, engine_memory);
   race_watch_.tap(dma.remote, [this](auto& from) { probes_.join(from, fabric.dma); });
   probes_.join(memory.tracker.trigger, following.trigger);
   probes_.join(following.complete, dma.trigger);

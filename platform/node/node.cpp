@@ -35,10 +35,12 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 }
 
 void Node::connect(const NodeParameters& parameters, Trace* trace) {
-  for (const SwitchPlacement& placement : parameters.fabric.switches)
-    switches_.push_back(std::make_unique<interconnect::Switch>(fmt::format("switch{}", switches_.size()).c_str(),
-                                                               placement.latency, placement.neighbours, placement.route,
-                                                               placement.receivers, placement.reduces));
+  for (const SwitchPlacement& placement : parameters.fabric.switches) {
+    switches_.push_back(std::make_unique<interconnect::Switch>(
+        fmt::format("switch{}", switches_.size()).c_str(), placement.latency, placement.neighbours, placement.route,
+        placement.receivers, placement.reduces, placement.merging));
+    switches_.back()->tell_order_to(races_.get());
+  }
   std::vector<std::size_t> sent(gpus_.size() + switches_.size(), 0);  // links so far of each GPU, then of each switch
   const auto place_of = [this](const interconnect::LinkEnd& end) {
     return end.number + (end.is_switch ? gpus_.size() : 0);

@@ -17,7 +17,8 @@ void DebugMemory::transfer(tlm::tlm_command command, const PublishedTensor& tens
   payload.set_data_ptr(data);
   payload.set_data_length(bytes);
   payload.set_streaming_width(bytes);
-  if (whom == SeenBy::memory)
+  const bool is_coherent = gpu_.cache.dma != nullptr;  // with atomics everyone reads through the cache
+  if (whom == SeenBy::memory && !is_coherent)
     gpu_.processor.socket->transport_dbg(payload);
   else
     gpu_.compute.memory->transport_dbg(payload);

@@ -11,6 +11,7 @@
 #include "compute/cluster_parameters.h"
 #include "dma/dma_parameters.h"
 #include "interconnect/link_parameters.h"
+#include "interconnect/merging.h"
 #include "interconnect/route.h"
 #include "io/software_library.h"
 #include "memory/controller_parameters.h"
@@ -77,6 +78,7 @@ struct SwitchPlacement {
   std::uint32_t receivers = 0;
   Picoseconds latency = 0;
   bool reduces = false;  ///< adds what its GPUs have, and stores to all of them
+  interconnect::Merging merging;
 };
 
 /// One direction of a link.

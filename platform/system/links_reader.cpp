@@ -48,6 +48,10 @@ LinkTier read_tier(const json& links, const interconnect::LinkParameters& otherw
   if (value.contains("latency_ns")) topology.switch_latency = from_ns(value.at("latency_ns").get<double>());
   if (value.contains("queue_KiB")) topology.switch_queue_bytes = value.at("queue_KiB").get<std::uint32_t>() << 10;
   topology.reduces = value.value("reduction", topology.reduces);
+  if (value.contains("merging_KiB")) topology.merging.bytes = value.at("merging_KiB").get<std::uint64_t>() << 10;
+  if (value.contains("merging_timeout_ns"))
+    topology.merging.timeout = from_ns(value.at("merging_timeout_ns").get<double>());
+  topology.merging.GBps = value.value("merging_GBps", topology.merging.GBps);
   topology.gpus_per_node = value.value("gpus_per_node", topology.gpus_per_node);
   topology.one_port_per_node = value.value("ports", "gpu") == "node";
   if (kind != "nodes") return tier;

@@ -83,6 +83,7 @@ class Nodes {
     Network::Element& to = whole_.elements[place_inside(node, i)];
     to.latency = from.latency;
     to.reduces = from.reduces;
+    to.merging = from.merging;
     to.route.all = from.route.all;
     for (const Network::Port& port : from.ports) to.ports.push_back({place_inside(node, port.to), port.parameters});
     for (std::uint32_t gpu = 0; gpu < whole_.gpus; ++gpu) {
@@ -100,6 +101,7 @@ class Nodes {
     if (i >= count_) {
       to.latency = from.latency;
       to.reduces = from.reduces;
+      to.merging = from.merging;
     }
     if (to.route.all.port == no_port && from.route.all.port != no_port)
       to.route.all = {from.route.all.port + ports_inside, from.route.all.channel};
@@ -159,6 +161,7 @@ Network switched(const LinkTier& tier, std::uint32_t gpus) {
   Network::Element& middle = network.elements[gpus];
   middle.latency = tier.topology.switch_latency;
   middle.reduces = tier.topology.reduces;
+  middle.merging = tier.topology.merging;
   interconnect::LinkParameters upwards = tier.links;
   if (tier.topology.switch_queue_bytes != 0) upwards.receive_buffer_bytes = tier.topology.switch_queue_bytes;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {

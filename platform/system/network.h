@@ -18,6 +18,7 @@ struct Network {
     interconnect::Route route;  ///< by GPU
     Picoseconds latency = 0;    ///< of a switch
     bool reduces = false;       ///< of a switch
+    interconnect::Merging merging;
   };
   std::uint32_t gpus;
   bool is_alike = false;          ///< from each GPU: inputs are in the order of the ports that lead back

@@ -57,6 +57,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   read_cache(content.at("cache"), s.cache);
   read_memory(content.at("memory"), s.memory);
   round_down(s.memory);
+  s.memory.near_memory = s.cache.atomic_bytes_per_cycle == 0;
   s.memory.dram = read_memory(memory);
   read_tracker(content.at("tracker"), s.tracker);
   read_dma(content.at("dma"), s.dma);

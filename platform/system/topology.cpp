@@ -39,7 +39,8 @@ Fabric lay_out(const LinkTier& tier, std::uint32_t gpus) {
     if (i < gpus)
       fabric.gpus.push_back({static_cast<std::uint16_t>(i), gpus, neighbours, element.route, receivers[i]});
     else
-      fabric.switches.push_back({neighbours, element.route, receivers[i], element.latency, element.reduces});
+      fabric.switches.push_back(
+          {neighbours, element.route, receivers[i], element.latency, element.reduces, element.merging});
   }
   return fabric;
 }

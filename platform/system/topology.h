@@ -48,6 +48,7 @@ struct Topology {
   Picoseconds switch_latency = 0;
   std::uint32_t switch_queue_bytes = 0;  ///< receive buffer of each link that leads to the switch; 0: as the links have
   bool reduces = false;                  ///< of a switch: adds what its GPUs have, and stores to all of them (T3 7.4)
+  interconnect::Merging merging;         ///< of a switch
   std::uint32_t gpus_per_node = 0;       ///< of nodes, of whose number that of the GPUs is a multiple
   /// For nodes: only the first GPU of each node is joined with those of the other nodes. Otherwise the GPUs of the same
   /// local rank in all nodes are joined by a network of their own.

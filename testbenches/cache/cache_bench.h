@@ -74,14 +74,14 @@ struct CacheBench {
 
   CacheParameters parameters;
   LastLevelCache cache;
-  NodeMemory memory{"memory", 4, 1, memory_bytes};
+  NodeMemory memory;
   Requester compute{"compute"}, peer{"peer"}, nic{"nic"};
   NamedRegisters registers{cache.registers};
   CheckedSockets checks;
 
   /// The last of several benches starts the simulation.
-  explicit CacheBench(const CacheParameters& p, bool start = true)
-      : parameters(p), cache("cache", p, memory_latency, 0) {
+  explicit CacheBench(const CacheParameters& p, bool start = true, int memory_ports = 4)
+      : parameters(p), cache("cache", p, memory_latency, 0), memory("memory", memory_ports, 1, memory_bytes) {
     checks.join_test(compute.socket, cache.compute);
     checks.join_test(peer.socket, cache.peers);
     checks.join_test(nic.socket, cache.nic);

@@ -123,7 +123,7 @@ void NodeMemory::access_memory(tlm::tlm_generic_payload& transaction, std::uint6
         break;
       }
       case Operation::update:
-        add_elements(extension.element, memory, data, shape.row_bytes / t3vp::bytes_of(extension.element));
+        if (adds) add_elements(extension.element, memory, data, shape.row_bytes / t3vp::bytes_of(extension.element));
         break;
       default:
         std::memcpy(data, memory, shape.row_bytes);

@@ -38,6 +38,8 @@ class NodeMemory : public sc_core::sc_module {
   Picoseconds announced_ahead = 0;
   /// When set: stores and updates are taken when they would be answered, and answered so much later.
   Picoseconds acknowledged_after = 0;
+  /// Otherwise updates change nothing here: a cache has added them.
+  bool adds = true;
   /// Called with every access when it is sent.
   std::function<void(const LoggedAccess&)> observe;
   /// Says how an access is answered; asked when it is sent.

@@ -23,7 +23,7 @@ class WiredFabric {
     for (const SwitchPlacement& placement : fabric.switches)
       switches.push_back(std::make_unique<interconnect::Switch>(
           (name + "_switch" + std::to_string(switches.size())).c_str(), placement.latency, placement.neighbours,
-          placement.route, placement.receivers, placement.reduces));
+          placement.route, placement.receivers, placement.reduces, placement.merging));
     for (const LinkPlacement& link : fabric.links) {
       links.push_back(std::make_unique<interconnect::Link>((name + "_link" + std::to_string(links.size())).c_str(),
                                                            link.parameters, link.from, link.to, nullptr));

@@ -146,6 +146,8 @@ void GemmWorkload::check_following(const Document& run, const RunSettings& setti
   if (fused_ == T3_FUSED_ALL_TO_ALL || is_hierarchical())
     run.reject("/workload/following",
                fmt::format("none with fused {}: sums of a chunk on its owner's GPU", name_of(fused_)));
+  if (program == "fused" && !settings.system.memory.near_memory)
+    run.reject("/workload/following", "none, or no cache.atomic_bytes_per_cycle: near-memory units follow the sums");
   if (settings.functional && (settings.operands == Operands::random || gemm_.element == ElementType::bf16))
     run.reject("/workload/following", "none, or exact operands in fp16 or fp32: other results would be rounded twice");
 }

@@ -22,8 +22,9 @@ std::uint32_t hops(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
 
 double least_of_all(const LinkDemand& demand, const ChunkBytes& chunks, const Fabric& fabric) {
   double bandwidth = 0;
-  const bool adds = std::any_of(fabric.switches.begin(), fabric.switches.end(),
-                                [](const SwitchPlacement& placement) { return placement.reduces; });
+  const bool adds = std::any_of(fabric.switches.begin(), fabric.switches.end(), [](const SwitchPlacement& placement) {
+    return placement.reduces || placement.merging.works();
+  });
   if (adds && demand.is_eased_by_switch()) return 0;
   for (const LinkPlacement& link : fabric.links)
     if (!link.from.is_switch) bandwidth += link.parameters.bandwidth_GBps;

@@ -1,0 +1,186 @@
+// Updates of several GPUs to the same bytes: a switch adds them on their way.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "interconnect/link_packet.h"
+#include "interconnect/switch.h"
+#include "protocol/address_map.h"
+#include "protocol/element.h"
+
+namespace t3vp::interconnect {
+namespace {
+
+bool are_alike(const DataExtension& a, const DataExtension& b) {
+  return a.shape.rows == b.shape.rows && a.shape.row_bytes == b.shape.row_bytes && a.shape.stride == b.shape.stride &&
+         a.element == b.element && a.traffic == b.traffic && a.real == b.real && a.producer.wg_id == b.producer.wg_id &&
+         a.producer.wf_id == b.producer.wf_id;
+}
+
+}  // namespace
+
+bool Switch::merges(tlm::tlm_generic_payload& update) const {
+  const DataExtension& extension = extension_of(update);
+  const std::uint64_t address = update.get_address(), gpu = address_map::gpu_of(address);
+  return extension.operation == Operation::update && gpu != address_map::all_gpus && address_map::is_hbm(address) &&
+         hop_to(route_, gpu).port != no_port && extension.shape.bytes() <= merging_.bytes &&
+         extension.shape.row_bytes % bytes_of(extension.element) == 0;
+}
+
+/// Returns false when the update has to go on alone.
+bool Switch::merge(std::size_t receiver, tlm::tlm_generic_payload& update, Picoseconds delay) {
+  if (!merges(update)) return false;
+  Merged* merged = merged_with(update);
+  const bool is_first = merged == nullptr;
+  if (is_first) merged = begin_merged(update, now() + delay);
+  if (merged == nullptr) return false;
+  merged->ready = std::max(merged->ready, added_at(update, now() + delay));
+  if (!is_first) add_part(*merged, update);
+  merged->parts.push_back({&update, receiver});
+  update.acquire();
+  ingress[receiver]->taken(update, merged->ready - now());
+  if (merged->parts.size() + 1 == neighbours_.size()) leave(*merged);
+  return true;
+}
+
+Switch::Merged* Switch::merged_with(const tlm::tlm_generic_payload& update) {
+  const DataExtension& extension = *update.get_extension<DataExtension>();
+  for (Merged& merged : merged_)
+    if (!merged.leaves && merged.sum->get_address() == update.get_address() &&
+        are_alike(merged.sum->extension(), extension))
+      return &merged;
+  return nullptr;
+}
+
+/// Null: the table has no room. The oldest sum that is there makes some, for those to come.
+Switch::Merged* Switch::begin_merged(tlm::tlm_generic_payload& update, Picoseconds at) {
+  const DataExtension& extension = extension_of(update);
+  if (merged_bytes_ + extension.shape.bytes() > merging_.bytes) {
+    const auto oldest = std::find_if(merged_.begin(), merged_.end(), [](const Merged& one) { return !one.leaves; });
+    if (oldest != merged_.end()) leave(*oldest);
+    return nullptr;
+  }
+  Transaction& sum = pool_.make(Operation::update, update.get_address(), extension.shape);
+  sum.generation = own;
+  sum.extension() = extension;
+  sum.extension().token = 0;
+  sum.extension().taken = false;
+  sum.extension().fabric.lead = 0;
+  if (const unsigned char* data = update.get_data_ptr()) {
+    sum.attach_buffer();
+    std::memcpy(sum.get_data_ptr(), data, sum.get_data_length());
+  }
+  merged_bytes_ += extension.shape.bytes();
+  merged_.push_back({&sum, {}, next_merged_++, at});
+  timeouts_.push(at + merging_.timeout, merged_.back().number);
+  return &merged_.back();
+}
+
+void Switch::add_part(Merged& merged, tlm::tlm_generic_payload& update) {
+  const DataExtension& extension = extension_of(update);
+  DataExtension& sum = merged.sum->extension();
+  sum.addend += 1 + extension.addend;
+  sum.made = std::min(sum.made, extension.made);
+  if (order_ != nullptr) sum.order = order_->join(sum.order, extension.order);
+  if (unsigned char* total = merged.sum->get_data_ptr())
+    add_elements(extension.element, total, update.get_data_ptr(),
+                 extension.shape.bytes() / bytes_of(extension.element));
+}
+
+/// Adders belong to the port of the GPU whose memory is updated.
+Picoseconds Switch::added_at(const tlm::tlm_generic_payload& update, Picoseconds at) {
+  if (merging_.GBps == 0) return at;
+  Picoseconds& free = adders_free_[hop_to(route_, address_map::gpu_of(update.get_address())).port];
+  free = std::max(free, at) + transfer_time(update.get_data_length(), merging_.GBps);
+  return free;
+}
+
+/// Sums of all GPUs have a lane of their own.
+void Switch::leave(Merged& merged) {
+  merged.leaves = true;
+  Transaction& sum = *merged.sum;
+  const Hop hop = hop_to(route_, address_map::gpu_of(sum.get_address()));
+  sum.extension().fabric.lane = {channel_of(hop, sum), static_cast<std::uint16_t>(ingress.size() + 1)};
+  egress[hop.port]->send(sum, std::max(merged.ready, now()) - now() + latency_);
+}
+
+void Switch::leave_late() {
+  while (timeouts_.ready()) {
+    const std::uint64_t number = timeouts_.pop();
+    const auto late =
+        std::find_if(merged_.begin(), merged_.end(), [&](const Merged& one) { return one.number == number; });
+    if (late != merged_.end() && !late->leaves) leave(*late);
+  }
+  timeouts_.arm();
+}
+
+Switch::Merged& Switch::merged_of(const Transaction& sum) {
+  return *std::find_if(merged_.begin(), merged_.end(), [&](const Merged& one) { return one.sum == &sum; });
+}
+
+/// Of sums of what GPUs have, which are answers, nothing is kept.
+void Switch::sum_taken(const Transaction& sum, Picoseconds delay) {
+  if (sum.get_extension<DataExtension>()->operation == Operation::answer) return;
+  Merged& merged = merged_of(sum);
+  merged.taken = true;
+  merged_bytes_ -= sum.get_data_length();
+  release_held(merged.number, now() + delay);
+}
+
+void Switch::sum_answered(Transaction& sum, Picoseconds delay) {
+  if (sum.extension().operation == Operation::answer) return sum.release();
+  if (!merged_of(sum).taken) sum_taken(sum, delay);
+  const auto ended = std::find_if(merged_.begin(), merged_.end(), [&](const Merged& one) { return one.sum == &sum; });
+  const std::vector<Merged::Part> parts = std::move(ended->parts);
+  merged_.erase(ended);
+  for (const Merged::Part& part : parts) {
+    part.update->set_response_status(sum.get_response_status());
+    extension_of(*part.update).refusal = sum.extension().refusal;
+    ingress[part.receiver]->respond(*part.update, delay + latency_);
+    part.update->release();
+  }
+  sum.release();
+}
+
+/// Returns whether a store or request waits for sums that have updates of its sender.
+bool Switch::hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picoseconds delay) {
+  const Operation operation = extension_of(packet).operation;
+  if (operation != Operation::store && operation != Operation::request) return false;
+  const std::uint64_t gpu = address_map::gpu_of(packet.get_address());
+  Held held{&packet, receiver, {}, now() + delay};
+  for (const Merged& merged : merged_) {
+    const bool is_before = gpu == address_map::all_gpus || gpu == address_map::gpu_of(merged.sum->get_address());
+    if (!merged.taken && is_before &&
+        std::any_of(merged.parts.begin(), merged.parts.end(),
+                    [&](const Merged::Part& part) { return part.receiver == receiver; }))
+      held.before.push_back(merged.number);
+  }
+  if (held.before.empty()) return false;
+  packet.acquire();
+  held_.push_back(std::move(held));
+  return true;
+}
+
+void Switch::release_held(std::uint64_t number, Picoseconds at) {
+  std::vector<Held> released;
+  for (auto held = held_.begin(); held != held_.end();) {
+    const auto found = std::find(held->before.begin(), held->before.end(), number);
+    const bool waited = found != held->before.end();
+    if (waited) {
+      held->before.erase(found);
+      held->ready = std::max(held->ready, at);
+    }
+    if (!waited || !held->before.empty()) {
+      ++held;
+      continue;
+    }
+    released.push_back(std::move(*held));
+    held = held_.erase(held);
+  }
+  for (const Held& held : released) {
+    pass(held.receiver, *held.packet, std::max(held.ready, now()) - now());
+    held.packet->release();
+  }
+}
+
+}  // namespace t3vp::interconnect
