@@ -232,6 +232,8 @@ void gather_figures(const RunConfiguration& configuration, const Node& node, con
     gpu->visit_statistics(add);
     if (configuration.has_details) gpu->visit_details(add);
   }
+  for (const WorkStatistic& s : configuration.workload->statistics(configuration))
+    result.statistics.push_back({s.name, s.unit, s.text, s.value});
   // A run that broke off has no total.
   const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);
   result.links = links_of(configuration, node, meter, total);

@@ -41,6 +41,12 @@ struct HostNeed {
   double gather_wavefronts_per_group = 0;  ///< of workgroups that gather rows of tables
 };
 
+/// Something about the work itself that the report has beside the hardware's statistics.
+struct WorkStatistic {
+  std::string name, unit, text;
+  double value = 0;
+};
+
 /// A collective that is part of a method, and how it runs: "reduce_scatter", "fused ring".
 struct CollectiveUse {
   std::string collective, how;
@@ -118,6 +124,8 @@ class Workload {
   virtual double least_link_ns(const RunSettings&) const { return 0; }
   /// The workgroups of GPU 0 in the whole run; empty when they are not known.
   virtual std::optional<double> expected_workgroups(const RunSettings&) const { return {}; }
+  /// Known from the run file alone: how tokens are routed, say.
+  virtual std::vector<WorkStatistic> statistics(const RunSettings&) const { return {}; }
   /// GPUs end at different times, which the report has.
   virtual bool reports_ends() const { return false; }
   /// The output whose chunks one GPU sends to itself where it stands for a ring.

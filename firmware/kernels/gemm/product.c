@@ -35,11 +35,29 @@ static void load(struct t3_wave* wave, const struct tile_product* p, struct t3_t
                              .element = element});
 }
 
+static void load_pieces_of_a(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
+  const struct t3_factors* f = p->factors;
+  const struct t3_tile tile = k_tile_of_a(p, k_tile);
+  const uint64_t before = (uint64_t)k_tile * p->depth * t3_element_bytes(f->element);
+  uint32_t row = 0;
+  for (const struct t3_row_piece* piece = f->pieces; piece < f->pieces + f->piece_count; row += piece++->rows)
+    t3_load(wave, tile,
+            (struct t3_access){.address = piece->address + before,
+                               .stride = f->lda,
+                               .rows = piece->rows,
+                               .columns = tile.columns,
+                               .element = f->element,
+                               .row = row});
+}
+
 static void load_k_tile(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
   const struct t3_factors* f = p->factors;
   const uint32_t k = k_tile * p->depth;
   const bool a_lies = f->transpose_a, b_lies = f->transpose_b;
-  load(wave, p, k_tile_of_a(p, k_tile), f->a, f->lda, a_lies ? k : p->place.row, a_lies ? p->place.row : k);
+  if (f->pieces != NULL)
+    load_pieces_of_a(wave, p, k_tile);
+  else
+    load(wave, p, k_tile_of_a(p, k_tile), f->a, f->lda, a_lies ? k : p->place.row, a_lies ? p->place.row : k);
   load(wave, p, k_tile_of_b(p, k_tile), f->b, f->ldb, b_lies ? p->place.column : k, b_lies ? k : p->place.column);
 }
 

@@ -6,6 +6,12 @@
 #include "t3/device.h"
 #include "t3/grid.h"
 
+/* Rows of the first factor that lie one behind the other, from the address of the first on. */
+struct t3_row_piece {
+  uint64_t address;
+  uint32_t rows;
+};
+
 /* Matrices in memory, row by row, and the tile that the program is made for. */
 struct t3_factors {
   uint64_t a, b;
@@ -14,6 +20,9 @@ struct t3_factors {
   uint32_t tile_rows, tile_columns;
   enum t3_element element;
   bool transpose_a, transpose_b; /* a is k x m, b is n x k */
+  /* The rows of `a` that the tile has, where they lie in several pieces. NULL: they lie as `a` and `lda` say. */
+  const struct t3_row_piece* pieces;
+  uint32_t piece_count;
 };
 
 /* Tiles of a workgroup, its sums' the first. */

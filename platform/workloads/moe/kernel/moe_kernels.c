@@ -1,0 +1,112 @@
+#include "moe_kernels.h"
+
+#include "t3/registers/signals.h"
+
+bool t3_moe_read_word(struct t3_wave* wave, uint64_t address, uint32_t* word) {
+  return t3_read(wave, address, T3_MOE_WORD, word);
+}
+
+bool t3_moe_list_at(struct t3_wave* wave, struct t3_moe_list* list, uint32_t index, uint32_t* word) {
+  const uint32_t line = index / T3_MOE_LINE_WORDS;
+  if (list->line != line + 1) {
+    if (!t3_moe_read_line(wave, list->address + (uint64_t)line * T3_MOE_LINE, list->words)) return false;
+    list->line = line + 1;
+  }
+  *word = list->words[index % T3_MOE_LINE_WORDS];
+  return true;
+}
+
+struct zeros {
+  uint32_t elements;
+};
+
+static void fill(const void* argument, float* const* operands) {
+  const struct zeros* zeros = argument;
+  for (uint32_t i = 0; i < zeros->elements; ++i) operands[0][i] = 0;
+}
+
+void t3_moe_zero(struct t3_wave* wave, struct t3_tile tile) {
+  const struct zeros zeros = {tile.rows * tile.columns};
+  const struct t3_vector_work work = {
+      .operations = zeros.elements, .operands = 1, .tiles = {tile}, .compute = fill, .argument = &zeros};
+  t3_work(wave, &work);
+}
+
+uint64_t t3_moe_add_register(uint32_t gpu, uint32_t signal) {
+  return t3_block_base(gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_ADD_OFFSET + (uint64_t)T3_SIGNALS_ADD_STRIDE * signal;
+}
+
+uint64_t t3_moe_value_register(uint32_t gpu, uint32_t signal) {
+  return t3_block_base(gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET + (uint64_t)T3_SIGNALS_VALUE_STRIDE * signal;
+}
+
+/* The first GPU whose number has not come, or `gpus`. */
+static uint32_t first_missing(const uint32_t* words, uint32_t gpus) {
+  uint32_t gpu = 0;
+  while (gpu < gpus && words[gpu] != 0) ++gpu;
+  return gpu;
+}
+
+static bool read_line(struct t3_wave* wave, uint64_t line, uint32_t gpus, uint32_t* words) {
+  return t3_read(wave, line, gpus * T3_MOE_WORD, words);
+}
+
+bool t3_moe_read_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, uint32_t gpus, uint32_t* rows) {
+  if (!read_line(wave, counts + (uint64_t)expert * T3_MOE_LINE, gpus, rows)) return false;
+  if (first_missing(rows, gpus) != gpus) t3_fail(wave, "rows of an expert have no number yet");
+  for (uint32_t gpu = 0; gpu < gpus; ++gpu) --rows[gpu];
+  return true;
+}
+
+bool t3_moe_await_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, uint32_t gpus, uint32_t* rows) {
+  const uint64_t line = counts + (uint64_t)expert * T3_MOE_LINE;
+  for (;;) {
+    if (!read_line(wave, line, gpus, rows)) return false;
+    const uint32_t missing = first_missing(rows, gpus);
+    if (missing == gpus) break;
+    const struct t3_condition condition = {.address = line + (uint64_t)missing * T3_MOE_WORD,
+                                           .bytes = T3_MOE_WORD,
+                                           .comparison = T3_NOT_EQUAL,
+                                           .mask = UINT32_MAX,
+                                           .value = 0};
+    if (!t3_wait_value(wave, condition)) return false;
+  }
+  for (uint32_t gpu = 0; gpu < gpus; ++gpu) --rows[gpu];
+  return true;
+}
+
+void t3_moe_tell(struct t3_wave* wave, const struct t3_moe_arrivals* arrivals, uint32_t to) {
+  uint32_t before = 0;
+  if (to == arrivals->gpu)
+    t3_fetch_add_32(wave, arrivals->own, 1, &before);
+  else
+    t3_signal(wave, (struct t3_counter){.address = t3_moe_add_register(to, arrivals->signal)});
+}
+
+void t3_moe_await_lists(struct t3_wave* wave, const struct t3_moe_arrivals* arrivals) {
+  const uint32_t own = arrivals->experts / arrivals->gpus;
+  const struct t3_condition condition = {
+      .address = arrivals->own, .bytes = T3_MOE_WORD, .comparison = T3_AT_LEAST, .mask = UINT32_MAX, .value = own};
+  t3_wait_counter(wave, (struct t3_counter){.address = t3_moe_value_register(arrivals->gpu, arrivals->signal),
+                                            .threshold = arrivals->epoch + arrivals->experts - own});
+  t3_wait_value(wave, condition);
+}
+
+bool t3_moe_check(struct t3_check* check, const struct t3_moe* e, uint32_t gpu, uint32_t gpus, uint64_t control) {
+  if (!t3_check_place(check, gpu, gpus)) return false;
+  if (gpus > T3_MOE_GPUS_MAX || e->experts == 0 || e->experts > T3_MOE_EXPERTS_MAX || e->experts % gpus != 0)
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "%u experts of %u GPUs: a multiple of at most %d GPUs up "
+                     "to %d expected",
+                     e->experts, gpus, T3_MOE_GPUS_MAX, T3_MOE_EXPERTS_MAX);
+  if (e->element > T3_FP32)
+    return t3_refuse(check, T3_BAD_PACKET, "element %u: 0 (fp16), 1 (bf16) or 2 (fp32) expected", (unsigned)e->element);
+  if (e->tokens - 1 >= UINT16_MAX + 1u || e->slots == 0 || e->slots > e->tokens)
+    return t3_refuse(check, T3_BAD_PACKET, "tokens %u, slots %u: 1 to %u, 1 to as many as tokens expected", e->tokens,
+                     e->slots, UINT16_MAX + 1u);
+  if (e->top_k == 0 || e->top_k > T3_MOE_CHOICES_MAX || e->top_k > e->experts)
+    return t3_refuse(check, T3_BAD_PACKET, "top_k %u: 1 to %d of %u experts expected", e->top_k, T3_MOE_CHOICES_MAX,
+                     e->experts);
+  const struct t3_matrices data = t3_piece("control", control, t3_moe_control_of(e, gpus).bytes);
+  return t3_check_piece(check, &data) && t3_check_reach(check, gpu, gpus, "control", control);
+}

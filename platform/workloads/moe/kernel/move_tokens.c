@@ -1,0 +1,298 @@
+/* Dispatch and combine: rows go straight to their place on another GPU. Lists are taken round-robin over the GPUs,
+ * so that all links are busy; large ones are shared by several workgroups. The workgroup that has moved the last
+ * part of a list tells its receiver. Public description of kernels that do this: DeepEP
+ * (github.com/deepseek-ai/DeepEP). */
+#include "t3/arguments/move_tokens.h"
+#include "moe_kernels.h"
+
+enum { TILES = 4 };
+
+/* The list that this workgroup works at, its share of it, and what its waves have in common. */
+struct share {
+  uint32_t rows, begin, end; /* rows of the list; of those that travel, the first and the last of this part */
+  bool failed;
+};
+
+/* A list: rows of local expert `expert`, here or there, for GPU `peer`. */
+struct list {
+  uint32_t peer, expert, number;
+  uint64_t ids; /* address of its choices */
+};
+
+struct move {
+  const struct t3_move_tokens_arguments* p;
+  struct t3_moe e;
+  struct t3_moe_control control;
+  uint32_t local, parts;
+};
+
+static struct t3_moe shape_of(const struct t3_move_tokens_arguments* p) {
+  return (struct t3_moe){.tokens = p->tokens,
+                         .experts = p->experts,
+                         .slots = p->slots,
+                         .top_k = p->top_k,
+                         .element = (enum t3_element)p->element};
+}
+
+static bool is_dispatch(const struct t3_move_tokens_arguments* p) {
+  return p->direction == T3_MOVE_TOKENS_ARGUMENTS_DIRECTION_DISPATCH;
+}
+static bool notes(const struct t3_move_tokens_arguments* p, uint8_t notice) { return p->notice == notice; }
+
+static uint64_t row_bytes_of(const struct t3_move_tokens_arguments* p) {
+  return t3_padded(t3_row_bytes_of(p->columns, p->element));
+}
+
+static struct move move_of(const struct t3_wave* wave) {
+  const struct t3_move_tokens_arguments* p = wave->arguments;
+  struct move m = {.p = p, .e = shape_of(p), .local = p->experts / p->gpus};
+  m.control = t3_moe_control_of(&m.e, p->gpus);
+  m.parts = t3_divide_up(wave->workgroups, p->experts);
+  return m;
+}
+
+static struct t3_moe_arrivals arrivals_of(const struct move* m) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  return (struct t3_moe_arrivals){.own = p->control + m->control.own + (uint64_t)p->direction * T3_MOE_WORD,
+                                  .epoch = p->signal_epoch,
+                                  .signal = p->signal,
+                                  .gpu = p->gpu,
+                                  .gpus = p->gpus,
+                                  .experts = p->experts};
+}
+
+/* The next GPU's first, its own last. */
+static struct list list_of(const struct move* m, uint32_t turn) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  struct list l = {.peer = (p->gpu + 1 + turn % p->gpus) % p->gpus, .expert = turn / p->gpus % m->local};
+  l.number = is_dispatch(p) ? l.peer * m->local + l.expert : l.expert * p->gpus + l.peer;
+  l.ids = p->control + (is_dispatch(p) ? m->control.sends : m->control.origins) + l.number * t3_moe_list_bytes(&m->e);
+  return l;
+}
+
+/* Waits until the expert's product is stored. */
+static bool await_product(struct t3_wave* wave, const struct move* m, uint32_t expert, const uint32_t* rows) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  uint32_t all = 0;
+  for (uint32_t gpu = 0; gpu < p->gpus; ++gpu) all += rows[gpu];
+  const struct t3_condition condition = {.address = p->control + m->control.computed + (uint64_t)expert * T3_MOE_WORD,
+                                         .bytes = T3_MOE_WORD,
+                                         .comparison = T3_AT_LEAST,
+                                         .mask = UINT32_MAX,
+                                         .value = t3_divide_up(all, p->tile_rows) * p->tiles_across};
+  t3_trace_span(wave, "awaits a product", T3_NO_TILE);
+  return all == 0 || t3_wait_value(wave, condition);
+}
+
+static bool count_rows(struct t3_wave* wave, const struct move* m, const struct list* l, uint32_t* count) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  uint32_t rows[T3_MOE_LINE_WORDS];
+  const uint64_t counts = p->control + m->control.counts;
+  if (is_dispatch(p))
+    return t3_moe_read_word(wave, p->control + m->control.sent + (uint64_t)l->number * T3_MOE_WORD, count);
+  if (p->tile_rows == 0) {
+    if (!t3_moe_read_counts(wave, counts, l->expert, p->gpus, rows)) return false;
+  } else if (!t3_moe_await_counts(wave, counts, l->expert, p->gpus, rows) || !await_product(wave, m, l->expert, rows)) {
+    return false;
+  }
+  *count = rows[l->peer];
+  return true;
+}
+
+static void send_count(struct t3_wave* wave, const struct move* m, const struct list* l, uint32_t rows) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  const uint32_t word = rows + 1;
+  t3_write(wave,
+           t3_on_gpu(l->peer, p->control) + m->control.counts + (uint64_t)l->expert * T3_MOE_LINE +
+               (uint64_t)p->gpu * T3_MOE_WORD,
+           &word, sizeof word);
+}
+
+/* The receiver gets the choices' numbers before their rows. */
+static bool send_ids(struct t3_wave* wave, const struct move* m, const struct list* l, const struct share* share) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  struct t3_moe_list ids = {.address = l->ids};
+  const uint64_t to = t3_on_gpu(l->peer, p->control) + m->control.origins +
+                      ((uint64_t)l->expert * p->gpus + p->gpu) * t3_moe_list_bytes(&m->e);
+  const uint32_t last = t3_smaller(share->end, share->rows);
+  for (uint32_t row = share->begin; row < last;) {
+    const uint32_t end = t3_smaller((row / T3_MOE_LINE_WORDS + 1) * T3_MOE_LINE_WORDS, last);
+    uint32_t id = 0;
+    if (!t3_moe_list_at(wave, &ids, row, &id)) return false;
+    t3_write(wave, to + (uint64_t)row * T3_MOE_WORD, ids.words + row % T3_MOE_LINE_WORDS, (end - row) * T3_MOE_WORD);
+    row = end;
+  }
+  if (p->padded && share->begin == 0 && share->end != 0) send_count(wave, m, l, share->rows);
+  t3_fence(wave);
+  return true;
+}
+
+/* One wave prepares for all. */
+static bool begin_share(struct t3_wave* wave, const struct move* m, const struct list* l, uint32_t part) {
+  struct share* share = wave->local;
+  if (wave->wave == 0) {
+    share->failed = !count_rows(wave, m, l, &share->rows);
+    const uint64_t travel = m->p->padded ? m->p->slots : share->rows;
+    share->begin = (uint32_t)(travel * part / m->parts);
+    share->end = (uint32_t)(travel * (part + 1u) / m->parts);
+    if (!share->failed && is_dispatch(m->p)) share->failed = !send_ids(wave, m, l, share);
+  }
+  t3_workgroup_barrier(wave);
+  return !share->failed;
+}
+
+struct place {
+  uint64_t from, to;
+  struct t3_wavefront_tile of;
+};
+
+/* Where row `row` of the list, which has the choice `id`, is and where it belongs. */
+static struct place place_of(const struct move* m, const struct list* l, uint32_t row, uint32_t id) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  const uint64_t bytes = row_bytes_of(p), to = t3_on_gpu(l->peer, p->to);
+  if (!is_dispatch(p))
+    return (struct place){.from = p->from + (t3_moe_slot(&m->e, l->expert, l->peer, p->gpus) + row) * bytes,
+                          .to = to + id * bytes};
+  const uint64_t slot = t3_moe_slot(&m->e, l->expert, p->gpu, p->gpus) + row;
+  struct place place = {.from = p->from + id / p->top_k * bytes, .to = to + slot * bytes};
+  if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)) place.of = (struct t3_wavefront_tile){true, 0, (uint32_t)slot};
+  return place;
+}
+
+/* In blocks, of which several are on their way. */
+static void move_row(struct t3_wave* wave, const struct move* m, const struct place* place) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  const uint32_t each = wave->device->kernels.ring.block_bytes / t3_element_bytes(m->e.element);
+  for (uint32_t first = 0; first < p->columns; first += TILES * each)
+    for (uint32_t pass = 0; pass < 2; ++pass)
+      for (uint32_t i = 0; i < TILES && first + i * each < p->columns; ++i) {
+        const uint32_t column = first + i * each, columns = t3_smaller(each, p->columns - column);
+        const struct t3_tile tile = {i, 1, columns, m->e.element};
+        struct t3_access access = {
+            .address = (pass == 0 ? place->from : place->to) + t3_row_bytes_of(column, p->element),
+            .rows = 1,
+            .columns = columns,
+            .element = m->e.element,
+            .at_once = true};
+        if (pass == 0) {
+          t3_load(wave, tile, access);
+          continue;
+        }
+        access.of = place->of;
+        access.uncached = place->of.named;
+        t3_store(wave, tile, access);
+      }
+}
+
+static bool move_rows(struct t3_wave* wave, const struct move* m, const struct list* l) {
+  const struct share* share = wave->local;
+  struct t3_moe_list ids = {.address = l->ids};
+  for (uint32_t row = share->begin + wave->wave; row < share->end; row += wave->waves) {
+    uint32_t id = 0;
+    if (row < share->rows && !t3_moe_list_at(wave, &ids, row, &id)) return false;
+    const struct place place = place_of(m, l, row, id); /* a slot without a token gets the first one */
+    move_row(wave, m, &place);
+    t3_fence(wave);
+  }
+  return true;
+}
+
+/* The last part's workgroup tells the receiver: all others have been counted when their rows had left. */
+static void end_share(struct t3_wave* wave, const struct move* m, const struct list* l) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  const struct share* share = wave->local;
+  const uint64_t moved = p->control + m->control.moved + (is_dispatch(p) ? 0 : t3_moe_lines(p->experts));
+  uint32_t before = 0;
+  t3_workgroup_barrier(wave);
+  if (wave->wave != 0 || notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)) return;
+  if (!t3_fetch_add_32(wave, moved + (uint64_t)l->number * T3_MOE_WORD, 1, &before) || before + 1 != m->parts) return;
+  if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL)) {
+    const struct t3_moe_arrivals arrivals = arrivals_of(m);
+    t3_moe_tell(wave, &arrivals, l->peer);
+    return;
+  }
+  send_count(wave, m, l, share->rows);
+  t3_fence(wave);
+}
+
+static void run(struct t3_wave* wave) {
+  const struct move m = move_of(wave);
+  const struct t3_move_tokens_arguments* p = m.p;
+  for (uint32_t turn = wave->workgroup; turn < p->experts * m.parts; turn += wave->workgroups) {
+    const struct list l = list_of(&m, turn);
+    if (!begin_share(wave, &m, &l, turn / p->experts)) return;
+    t3_trace_span(wave, is_dispatch(p) ? "dispatch" : "combine", T3_NO_TILE);
+    if (!move_rows(wave, &m, &l)) return;
+    end_share(wave, &m, &l);
+  }
+  const struct t3_moe_arrivals arrivals = arrivals_of(&m);
+  if (p->awaits && wave->wave == 0) t3_moe_await_lists(wave, &arrivals);
+}
+
+/* Rows that it reads, and those that all GPUs write here. */
+static struct t3_matrices tokens_or_slots(const struct t3_move_tokens_arguments* p, bool read) {
+  const struct t3_moe e = shape_of(p);
+  const uint64_t by_choice = (uint64_t)p->tokens * p->top_k;
+  const uint64_t rows = read == is_dispatch(p) ? (read ? p->tokens : by_choice) : t3_moe_slots(&e);
+  return t3_piece(read ? "from" : "to", read ? p->from : p->to, rows * row_bytes_of(p));
+}
+
+static bool check(struct t3_check* check, const struct t3_launch* launch) {
+  const struct t3_move_tokens_arguments* p = launch->arguments;
+  const struct t3_moe e = shape_of(p);
+  const struct t3_named_value switches[] = {{"direction", p->direction}, {"awaits", p->awaits}, {"padded", p->padded}};
+  const struct t3_matrices from = tokens_or_slots(p, true), to = tokens_or_slots(p, false);
+  if (!t3_moe_check(check, &e, p->gpu, p->gpus, p->control) || !t3_check_switches(check, switches, 3)) return false;
+  if (launch->workgroups == 0) return t3_refuse(check, T3_BAD_PACKET, "0 workgroups: 1 or more expected");
+  if (p->columns - 1 >= UINT16_MAX || p->notice > T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL)
+    return t3_refuse(check, T3_BAD_PACKET, "columns %u, notice %u: 1 to %u, at most %d expected", p->columns, p->notice,
+                     UINT16_MAX, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL);
+  if (p->awaits && !notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL))
+    return t3_refuse(check, T3_BAD_PACKET, "awaits with notice %u: signals (%d) expected", p->notice,
+                     T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL);
+  if (p->padded && (!is_dispatch(p) || !notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)))
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "padded with direction %u, notice %u: a dispatch without "
+                     "notice expected",
+                     p->direction, p->notice);
+  if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL) && !t3_check_counters(check, p->signal, 1)) return false;
+  return t3_check_piece(check, &from) && t3_check_piece(check, &to) && t3_check_overlap(check, &to, &from) &&
+         t3_check_reach(check, p->gpu, p->gpus, "to", p->to);
+}
+
+/* Rows are read while the GEMM stores others, and come while it reads others. */
+static struct t3_plan plan(const struct t3_device* device, const struct t3_launch* launch) {
+  const struct t3_move_tokens_arguments* p = launch->arguments;
+  const struct t3_ring_parameters* ring = &device->kernels.ring;
+  const struct t3_moe e = shape_of(p);
+  const struct t3_matrices from = tokens_or_slots(p, true), to = tokens_or_slots(p, false);
+  const bool named = is_dispatch(p) && notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE);
+  return (struct t3_plan){.name = is_dispatch(p) ? "dispatch" : "combine",
+                          .workgroups = launch->workgroups,
+                          .workgroups_per_cu = ring->workgroups_per_cu,
+                          .register_bytes = ring->block_bytes * ring->blocks_in_flight * TILES,
+                          .waves = ring->blocks_in_flight,
+                          .tiles = TILES,
+                          .local_bytes = sizeof(struct share),
+                          .together = p->awaits,
+                          .written = {t3_range_of(&to)},
+                          .written_count = 1,
+                          .read = {t3_range_of(&from)},
+                          .read_count = 1,
+                          .sent = {t3_local_range(to)},
+                          .sent_count = 1,
+                          .shared = {t3_moe_control_range(&e, p->gpus, p->control)},
+                          .shared_count = 1,
+                          .awaits_arrivals = true,
+                          .awaits_chunks = true,
+                          .stores_here = true,
+                          .tiles_named = named ? T3_TILES_NAMED : T3_TILES_UNNAMED};
+}
+
+const struct t3_kernel t3_move_tokens_kernel = {.name = "move_tokens",
+                                                .arguments = T3_MOVE_TOKENS_ARGUMENTS,
+                                                .reads = "exchange_read",
+                                                .writes = "exchange_write",
+                                                .check = check,
+                                                .plan = plan,
+                                                .run = run};
