@@ -5,6 +5,7 @@
 #include "registers.h"
 #include "t3/registers/cache.h"
 #include "t3/registers/dma.h"
+#include "t3/registers/endpoint.h"
 #include "t3/registers/error_log.h"
 #include "t3/registers/interrupt_controller.h"
 #include "t3/registers/kernel_queue.h"
@@ -39,7 +40,11 @@ static const struct source sources[T3_LINE_COUNT] = {
                        T3_CACHE_STATUS_OFFSET, T3_CACHE_STATUS_CODE_MASK, T3_CACHE_STATUS_CODE_SHIFT},
     [T3_LINE_NIC] = {.block = T3_BLOCK_NIC,
                      .interrupt = T3_NIC_INTERRUPT_OFFSET,
-                     .bits = T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK}};
+                     .bits = T3_NIC_INTERRUPT_COMPLETION_MASK | T3_NIC_INTERRUPT_ERROR_MASK},
+    [T3_LINE_ENDPOINT] = {T3_BLOCK_ENDPOINT, T3_ENDPOINT_INTERRUPT_OFFSET,
+                          T3_ENDPOINT_INTERRUPT_ENDED_MASK | T3_ENDPOINT_INTERRUPT_ERROR_MASK,
+                          T3_ENDPOINT_STATUS_OFFSET, T3_ENDPOINT_STATUS_TRANSFER_MASK,
+                          T3_ENDPOINT_STATUS_TRANSFER_SHIFT}};
 
 /* Only lines that are awaited or have a handler are enabled: another one that is raised and not ours to clear would
  * make every wait spin. */

@@ -79,6 +79,15 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
       [this](std::size_t i) { registers.received[i].set(i < received_.size() ? received_[i] : 0); });
 }
 
+void FabricPort::make_endpoint_sockets() {
+  from_endpoint =
+      std::make_unique<DataTargetSocket<FabricPort>>("from_endpoint", this, &FabricPort::request, from_engine);
+  from_endpoint->report_to(registers.errors, registers.description().name);
+  from_endpoint->on_debug(&FabricPort::debug);
+  to_endpoint = std::make_unique<DataInitiatorSocket<FabricPort>>("to_endpoint", this, &FabricPort::response);
+  to_endpoint->on_taken(&FabricPort::taken);
+}
+
 void FabricPort::begin_generation() {
   RingSignal own;
   own.workgroups = 0;
@@ -135,7 +144,8 @@ bool FabricPort::is_here(const tlm::tlm_generic_payload& transaction) const {
 void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Picoseconds delay) {
   DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer) return take_answer(transaction, source, delay);
-  const bool is_signal = !address_map::is_hbm(transaction.get_address());
+  const bool is_message = to_endpoint != nullptr && address_map::is_endpoint(transaction.get_address());
+  const bool is_signal = !is_message && !address_map::is_hbm(transaction.get_address());
   if (!is_signal && is_of_an_earlier_generation(extension, generation_since_)) {
     refuse_of_an_earlier_generation(transaction);
     return answer(source, transaction, delay);
@@ -147,7 +157,7 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
     received_[static_cast<std::size_t>(source - first_ingress)] += extension.shape.bytes();
   if (!is_signal) {
     hand_over({&transaction, source});
-    return memory.send(transaction, delay);
+    return (is_message ? *to_endpoint : memory).send(transaction, delay);
   }
   HeldSignal held{{&transaction, source}, {}, now() + delay};
   for (const Pending& data : arriving_)
@@ -240,6 +250,8 @@ void FabricPort::taken(int, tlm::tlm_generic_payload& transaction, Picoseconds d
     compute.taken(transaction, delay);
   else if (source == from_dma)
     dma.taken(transaction, delay);
+  else if (source == from_engine)
+    from_endpoint->taken(transaction, delay);
   else if (source != from_control)
     ingress[static_cast<std::size_t>(source - first_ingress)]->taken(transaction, delay);
   if (may_release) release_signals();
@@ -273,6 +285,8 @@ void FabricPort::answer(int source, tlm::tlm_generic_payload& transaction, Picos
       return compute.respond(transaction, delay);
     case from_dma:
       return dma.respond(transaction, delay);
+    case from_engine:
+      return from_endpoint->respond(transaction, delay);
     case from_control:
       return posted_write_ended(static_cast<Transaction&>(transaction));
     default:
@@ -334,8 +348,10 @@ unsigned FabricPort::debug(int source, tlm::tlm_generic_payload& transaction) {
 
 std::vector<std::string> FabricPort::diagnosis() const {
   std::vector<std::string> lines;
-  const std::pair<int, const char*> senders[] = {
-      {from_compute, "compute units"}, {from_dma, "DMA engine"}, {from_control, "firmware"}};
+  const std::pair<int, const char*> senders[] = {{from_compute, "compute units"},
+                                                 {from_dma, "DMA engine"},
+                                                 {from_control, "firmware"},
+                                                 {from_engine, "endpoint engine"}};
   for (const auto& [source, name] : senders) {
     std::size_t count = 0, waiting = 0;
     const tlm::tlm_generic_payload* first = nullptr;

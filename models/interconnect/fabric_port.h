@@ -4,6 +4,8 @@
 // Loads and fetch-and-adds of other GPUs' memory (fabric_reads.cpp) leave as requests. The owner's port has its memory
 // serve a request, keeps its place in the receive buffer until the answer has left, and sends that back. The port of
 // the GPU that has asked takes answers at once, as it has the place for their data.
+//
+// An endpoint engine, where there is one, sends by the port too, and takes what addresses its messages.
 #pragma once
 
 #include <memory>
@@ -27,6 +29,8 @@ class FabricPort : public sc_core::sc_module, public Component, public OrderTell
   tlm_utils::simple_target_socket<FabricPort, 64> control{"control"};             ///< firmware's writes to peers
   DataInitiatorSocket<FabricPort> memory{"memory", this, &FabricPort::response};  ///< of this GPU
   DataInitiatorSocket<FabricPort> signals{"signals", this, &FabricPort::response};
+  std::unique_ptr<DataTargetSocket<FabricPort>> from_endpoint;  ///< null, as the next one, unless they are made
+  std::unique_ptr<DataInitiatorSocket<FabricPort>> to_endpoint;
   std::vector<std::unique_ptr<DataInitiatorSocket<FabricPort>>> egress;
   std::vector<std::unique_ptr<DataTargetSocket<FabricPort>>> ingress;
   registers::Links registers{"registers"};
@@ -35,6 +39,8 @@ class FabricPort : public sc_core::sc_module, public Component, public OrderTell
   FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
              const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers);
 
+  /// Makes the sockets of an endpoint engine, once, before the simulation starts.
+  void make_endpoint_sockets();
   /// Returns the stores to other GPUs that are not acknowledged, the loads without a response, and the signals that
   /// wait for data; empty when there are none.
   std::vector<std::string> diagnosis() const override;
@@ -43,7 +49,7 @@ class FabricPort : public sc_core::sc_module, public Component, public OrderTell
   std::uint64_t unacknowledged_bytes(std::uint32_t wg_id, std::uint8_t wf_id, std::uint64_t to) const;
 
  private:
-  enum Source : int { from_compute, from_dma, from_control, own_answers, first_ingress };
+  enum Source : int { from_compute, from_dma, from_control, from_engine, own_answers, first_ingress };
 
   void request(int source, tlm::tlm_generic_payload& transaction, Picoseconds delay);
   void taken(int, tlm::tlm_generic_payload& transaction, Picoseconds delay);

@@ -79,7 +79,7 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
 
 void MemoryController::make_port(Port port) {
   const char* names[] = {"from_cache",   "from_bypass", "from_peers", "from_dma",
-                         "from_tracker", "from_nic",    "from_unit"};
+                         "from_tracker", "from_nic",    "from_unit",  "from_endpoint"};
   auto& socket = ports[port];
   socket = std::make_unique<DataTargetSocket<MemoryController>>(names[port], this, &MemoryController::request, port);
   socket->on_debug(&MemoryController::debug);
@@ -92,6 +92,11 @@ DataTargetSocket<MemoryController>& MemoryController::port_for(FollowingOperatio
   unit_ = &unit;
   make_port(from_unit);
   return *ports[from_unit];
+}
+
+DataTargetSocket<MemoryController>& MemoryController::port_for_endpoint() {
+  make_port(from_endpoint);
+  return *ports[from_endpoint];
 }
 
 void MemoryController::request(int port, tlm::tlm_generic_payload& transaction, Picoseconds delay) {

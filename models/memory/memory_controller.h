@@ -42,7 +42,7 @@ namespace t3vp::memory {
 class MemoryController : public sc_core::sc_module, public Component {
  public:
   /// The sources of requests: fills and write-backs of the cache, accesses that bypass it, peers, DMA engine, Tracker
-  /// spills, NIC, near-memory unit.
+  /// spills, NIC, near-memory unit, endpoint engine.
   enum Port : std::uint8_t {
     from_cache,
     from_bypass,
@@ -51,6 +51,7 @@ class MemoryController : public sc_core::sc_module, public Component {
     from_tracker,
     from_nic,
     from_unit,
+    from_endpoint,
     port_count
   };
 
@@ -70,6 +71,8 @@ class MemoryController : public sc_core::sc_module, public Component {
   /// Makes the port of a near-memory unit with these registers, once, before the simulation starts. The unit is reset
   /// with them and outlives the controller's use.
   DataTargetSocket<MemoryController>& port_for(FollowingOperations& unit);
+  /// Makes the port of an endpoint engine, once, before the simulation starts.
+  DataTargetSocket<MemoryController>& port_for_endpoint();
   Picoseconds lookahead() const { return slice_; }
   /// Bytes moved by the DRAM for each class, whole column accesses.
   const std::array<std::uint64_t, traffic_classes_most>& dram_bytes() const { return dram_bytes_; }

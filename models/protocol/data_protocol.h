@@ -26,7 +26,8 @@
 // visible to debug, plain and DMI accesses up to one slice (71 ns) early.
 //
 // Response. The response to a load comes when its data is there. That to a store or update comes when the memory or
-// counter that it addresses, on any GPU, has accepted it for good. That to a wait comes when its signal has reached the
+// counter that it addresses, on any GPU, has accepted it for good. An endpoint engine takes a message at once, and
+// responds when the message's place there is free again. The response to a wait comes when its signal has reached the
 // threshold, or with GENERIC_ERROR when its kernel is aborted. The status is INCOMPLETE in the request, and set by the
 // target alone.
 //

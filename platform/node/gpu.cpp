@@ -110,6 +110,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
   bind_data_path();
   bind_control_path();
   place_nic(parameters, options.functional, placement.gpu, trace);
+  place_endpoint(parameters, options.functional, placement.gpu);
   place_plugged(parameters.plugged, placement.gpu);
   plug_in_blocks(placement.gpu);
   bind_interrupts();
@@ -138,6 +139,22 @@ void Gpu::place_nic(const GpuParameters& parameters, bool functional, std::uint1
   probes_.join(dma.nic, absent_nic_->engine);
   probes_.join(absent_nic_->memory, cache.nic);
   absent_nic_->errors.bind(error_log.reports);
+}
+
+/// It is called `endpoint` in either case, as the NIC above.
+void Gpu::place_endpoint(const GpuParameters& parameters, bool functional, std::uint16_t gpu) {
+  if (parameters.endpoint) {
+    endpoint = std::make_unique<endpoint::EndpointEngine>("endpoint", *parameters.endpoint, functional, gpu);
+    fabric.make_endpoint_sockets();
+    probes_.join(endpoint->remote, *fabric.from_endpoint);
+    probes_.join(*fabric.to_endpoint, endpoint->arrivals);
+    race_watch_.tap(endpoint->memory,
+                    [&](auto& from) { memory_watch_.join(from, memory.port_for_endpoint(), "the endpoint engine"); });
+    return;
+  }
+  absent_endpoint_ = std::make_unique<endpoint::AbsentEndpoint>("endpoint", gpu);
+  probes_.join(bus.block(address_map::Block::endpoint), absent_endpoint_->registers);
+  absent_endpoint_->errors.bind(error_log.reports);
 }
 
 void Gpu::place_plugged(const std::vector<PluggedBlock>& blocks, std::uint16_t gpu) {

@@ -8,6 +8,8 @@
 #include "cache/last_level_cache.h"
 #include "compute/compute_cluster.h"
 #include "dma/dma_engine.h"
+#include "endpoint/absent_endpoint.h"
+#include "endpoint/endpoint_engine.h"
 #include "interconnect/fabric_port.h"
 #include "interconnect/signals.h"
 #include "memory/memory_controller.h"
@@ -63,6 +65,8 @@ class Gpu : public sc_core::sc_module {
   std::vector<std::unique_ptr<PluginBlock>> plugged;  ///< by their windows, plugin_0 first; null: spare
   std::unique_ptr<nic::Nic> nic;  ///< null where the parameters have none; whoever made the GPU binds its port `wire`
 
+  std::unique_ptr<endpoint::EndpointEngine> endpoint;  ///< null where the parameters have none
+
   /// The NIC, or what is in its place.
   nic::PacketReceiver& packets();
 
@@ -81,6 +85,7 @@ class Gpu : public sc_core::sc_module {
 
  private:
   void place_nic(const GpuParameters& parameters, bool functional, std::uint16_t gpu, Trace* trace);
+  void place_endpoint(const GpuParameters& parameters, bool functional, std::uint16_t gpu);
   void bind_data_path();
   void bind_control_path();
   void place_plugged(const std::vector<PluggedBlock>& blocks, std::uint16_t gpu);
@@ -94,6 +99,7 @@ class Gpu : public sc_core::sc_module {
   MemoryWatch memory_watch_;
   RaceWatch race_watch_;
   std::unique_ptr<nic::AbsentNic> absent_nic_;
+  std::unique_ptr<endpoint::AbsentEndpoint> absent_endpoint_;
   std::vector<const Component*> components_;
   Cause interrupted_by_;  ///< the latest event that has raised a line
   sc_core::sc_vector<CausedLine> lines_;

@@ -31,6 +31,7 @@ void apply(const Jitter& jitter, NodeParameters& node) {
     draw(gpu.memory.path_latency, latency);
     draw(gpu.dma.latency, latency);
     if (gpu.nic) draw(gpu.nic->io_latency, latency);
+    if (gpu.endpoint) draw(gpu.endpoint->latency, latency);
   }
   for (LinkPlacement& link : node.fabric.links) draw(link.parameters.latency, latency);
 }

@@ -10,6 +10,7 @@
 #include "cache/cache_parameters.h"
 #include "compute/cluster_parameters.h"
 #include "dma/dma_parameters.h"
+#include "endpoint/endpoint_parameters.h"
 #include "interconnect/link_parameters.h"
 #include "interconnect/merging.h"
 #include "interconnect/route.h"
@@ -42,6 +43,7 @@ struct GpuParameters {
   processor::ProcessorParameters processor;
   interconnect::LinkParameters links;
   std::optional<nic::NicParameters> nic;  ///< nothing: it has none
+  std::optional<endpoint::EndpointParameters> endpoint;
   std::vector<PluggedBlock> plugged;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* blocks[] = {"compute", "kernels", "output_map", "cache", "memory",
-                                  "tracker", "dma",     "processor",  "nic"};
+                                  "tracker", "dma",     "processor",  "nic",   "endpoint"};
 
 bool is_below(const std::string& path, const std::string& parent) {
   return path == parent || path.rfind(parent + ".", 0) == 0;

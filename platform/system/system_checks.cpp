@@ -8,6 +8,7 @@
 #include "cache/cache_rules.h"
 #include "compute/compute_rules.h"
 #include "dram/address_decoder.h"
+#include "endpoint/endpoint_rules.h"
 #include "io/described_keys.h"
 #include "memory/controller_rules.h"
 #include "nic/nic_rules.h"
@@ -96,6 +97,7 @@ void check_system(const Document& document, const SystemConfiguration& system) {
   checks.require(system.memory.capacity_bytes / system.cache.line_bytes <= most_lines, "/memory/capacity_GiB",
                  fmt::format("at most {} lines of the cache, {} B each", most_lines, system.cache.line_bytes));
   if (system.nic) check_rules(*system.nic, checks.rules_of("/nic"));
+  if (system.endpoint) check_rules(*system.endpoint, checks.rules_of("/endpoint"));
 }
 
 void check_explicit_tile(const Document& run, const char* place, const SystemConfiguration& system, TileShape tile) {

@@ -72,6 +72,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
     read_wire(content.at("nic"), s.wire);
     read_cache_of_nic(content.at("nic"), s.cache);
   }
+  if (content.contains("endpoint")) read_endpoint(content.at("endpoint"), s.endpoint.emplace());
   read_processor_of_host(section(content, "host"), s.processor);
   read_host(section(content, "host"), s.host);
   s.plugged = read_blocks(system);

@@ -29,13 +29,17 @@ constexpr const char* with_nics =
                    "payload_in_flight_KiB": 64, "mtu_bytes": 4096, "wire_GBps": 25, "wire_latency_ns": 700,
                    "writes_invalidate": true})";
 
+constexpr const char* with_endpoint =
+    R"(system.endpoint={"sram_KiB": 64, "message_bytes": 512, "rings": 4, "adder_GBps": 320, "sram_GBps": 1280,
+                        "latency_ns": 71.4})";
+
 /// With this index the number of entries that a set needs can be counted manually.
 constexpr const char* by_workgroup = "system.tracker.index=workgroup";
 
 class Prober {
  public:
   /// `probe` runs as the firmware of GPU 1.
-  explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {with_nics, by_workgroup}, idle) {
+  explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {with_nics, with_endpoint, by_workgroup}, idle) {
     processor::CommandProcessor& processor = pair_.gpu(own).native();
     processor.run([&, this](processor::CommandProcessor& p) {
       p_ = &p;

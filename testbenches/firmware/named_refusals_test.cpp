@@ -10,10 +10,12 @@
 #include "firmware/opened_driver.h"
 #include "t3/chunk_progress.h"
 #include "t3/dma_copies.h"
+#include "t3/endpoint.h"
 #include "t3/following.h"
 #include "t3/gates.h"
 #include "t3/launch.h"
 #include "t3/nic_maps.h"
+#include "t3/registers/endpoint.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/shmem.h"
 #include "t3/streams.h"
@@ -474,6 +476,54 @@ const Row beyond_maps[] = {
      "an open queue"},
 };
 
+/// `status`: what the engine answers.
+t3_status start(Refusing& d, t3_status status, void (*change)(t3_endpoint_collective& collective)) {
+  t3_endpoint_collective collective{T3_ENDPOINT_ALL_REDUCE, T3_FP16, d.a.address, 64, 0, 2, 1, 1, 0};
+  change(collective);
+  d.mock.reg(T3_BLOCK_ENDPOINT, T3_ENDPOINT_STATUS_OFFSET) = status;
+  return t3_endpoint_start(&d.context, &collective);
+}
+
+using Ring = t3_endpoint_collective;
+
+/// Collectives of the endpoint engine.
+const Row of_endpoint[] = {
+    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.bytes = 0; }); }, T3_INVALID_ARGUMENT,
+     "t3_endpoint_start", "collective->bytes", "32 or more"},
+    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.gpus = 1; }); }, T3_INVALID_ARGUMENT,
+     "t3_endpoint_start", "collective->gpus", "2 or more"},
+    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.place = 2; }); }, T3_INVALID_ARGUMENT,
+     "t3_endpoint_start", "collective->place", "below collective->gpus"},
+    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.ring = 9; }); }, T3_INVALID_ARGUMENT,
+     "t3_endpoint_start", "collective->ring", "below t3_endpoint_use_rings"},
+    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.ring = 64; }); }, T3_INVALID_ARGUMENT,
+     "t3_endpoint_start", "collective->ring", "below t3_endpoint_use_rings"},
+    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.gpus = 0x10000; }); }, T3_INVALID_ARGUMENT,
+     "t3_endpoint_start", "collective->place", "below collective->gpus"},
+    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.operation = static_cast<t3_endpoint_operation>(3); }); },
+     T3_INVALID_ARGUMENT, "t3_endpoint_start", "collective->operation", "a member of enum t3_endpoint_operation"},
+    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.element = static_cast<t3_element>(3); }); },
+     T3_INVALID_ARGUMENT, "t3_endpoint_start", "collective->element", "a member of enum t3_element"},
+    {[](Refusing& d) { return start(d, T3_UNALIGNED, [](Ring& c) { c.address += 4; }); }, T3_UNALIGNED,
+     "t3_endpoint_start", "collective->address", "a multiple of 32"},
+    {[](Refusing& d) { return start(d, T3_UNALIGNED, [](Ring& c) { c.bytes = 66; }); }, T3_UNALIGNED,
+     "t3_endpoint_start", "collective->bytes", "a multiple of 32"},
+    {[](Refusing& d) { return start(d, T3_BAD_ADDRESS, [](Ring&) {}); }, T3_BAD_ADDRESS, "t3_endpoint_start",
+     "collective->address", "bytes within this GPU's memory"},
+    {[](Refusing& d) { return start(d, T3_NO_PEER, [](Ring&) {}); }, T3_NO_PEER, "t3_endpoint_start",
+     "collective->next, collective->previous", "other GPUs that can be reached"},
+    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.next = 0x10000; }); }, T3_NO_PEER, "t3_endpoint_start",
+     "collective->next, collective->previous", "other GPUs that can be reached"},
+    {[](Refusing& d) { return start(d, T3_OVERLAP, [](Ring&) {}); }, T3_OVERLAP, "t3_endpoint_start",
+     "collective->address", "bytes that no other collective uses"},
+    {[](Refusing& d) { return t3_endpoint_start(&d.context, nullptr); }, T3_INVALID_ARGUMENT, "t3_endpoint_start",
+     "collective", "a collective"},
+    {[](Refusing& d) { return t3_endpoint_use_rings(&d.context, 3); }, T3_INVALID_ARGUMENT, "t3_endpoint_use_rings",
+     "rings", "1 to t3_endpoint_rings"},
+    {[](Refusing& d) { return t3_endpoint_rings(&d.context, nullptr); }, T3_INVALID_ARGUMENT, "t3_endpoint_rings",
+     "rings", "a place for their number"},
+};
+
 /// Calls that other calls of the driver refuse.
 const Row of_others[] = {
     {[](Refusing& d) { return t3_copy(&d.context, 0, d.a.address + 4, d.b.address, 64); }, T3_UNALIGNED, "t3_copy",
@@ -540,6 +590,7 @@ TEST_CASE("what the hardware refuses names call and parameter") { require_all_na
 
 TEST_CASE("copies, operations that follow and gates that are refused name call and parameter") {
   require_all_named(beyond_maps);
+  require_all_named(of_endpoint);
 }
 
 TEST_CASE("a call that others refuse has its own name") { require_all_named(of_others); }

@@ -20,15 +20,16 @@ GpuParameters small() {
   return parameters;
 }
 
-GpuParameters with_nic() {
+GpuParameters with_all() {
   GpuParameters parameters = small();
   parameters.nic = nic::NicParameters();
+  parameters.endpoint = endpoint::EndpointParameters();
   return parameters;
 }
 
 /// It has every block of the list.
 struct Alone {
-  Gpu gpu{"gpu0", with_nic(), lay_out({}, 1).gpus[0], {}, no_kernels, nullptr};
+  Gpu gpu{"gpu0", with_all(), lay_out({}, 1).gpus[0], {}, no_kernels, nullptr};
   nic::Wire wire{"wire", {}};
 
   Alone() {

@@ -1,7 +1,8 @@
-/* An all-gather of the rows of a, and the GEMM that takes them: one after the other by kernels (gather-then-gemm), or
- * by the DMA engine with flags that the GEMM's workgroups poll (flagged-gather). GPU g has part g of the rows. */
+/* An all-gather of the rows of a, and the GEMM that takes them. It is one after the other by kernels
+ * (gather-then-gemm), or by the DMA engine with flags that the GEMM's workgroups poll (flagged-gather) or that GEMMs of
+ * each GPU's rows wait for (decomposed-gather). GPU g has part g of the rows. */
+#include "t3/arguments/await_flag.h"
 #include "t3/arguments/gemm_gathered.h"
-
 #include "t3/arguments/sum_partials.h"
 #include "t3/traffic_class.h"
 #include "workloads/rivals/rival_steps.h"
@@ -118,6 +119,45 @@ static enum t3_status flagged_gather(struct t3_context* gpu, const struct gather
   return t3_wait_dma_copies(gpu);
 }
 
+static enum t3_status launch_wait(struct t3_context* gpu, const struct gathered* t, uint32_t queue, uint32_t peer) {
+  const struct t3_await_flag_arguments arguments = {
+      .flags = t->flags, .gpu = (uint16_t)peer, .gpus = (uint16_t)t3_gpus(gpu)};
+  unsigned char bytes[T3_AWAIT_FLAG_ARGUMENTS_BYTES];
+  t3_await_flag_arguments_to(&arguments, bytes);
+  return t3_launch_kernel(gpu, queue, "await_flag", bytes, sizeof bytes, (struct t3_kernel_options){0});
+}
+
+/* Two queues of kernels, so that the GEMM of one GPU's rows fills what the end of another one leaves free, and hides
+ * its wait. Public descriptions: Wang et al. (ASPLOS 2023), PyTorch's async tensor parallelism. */
+static enum t3_status decomposed_gather(struct t3_context* gpu, struct gathered* t) {
+  uint32_t queues[2] = {0, 0};
+  const uint32_t gpus = t3_gpus(gpu);
+  T3_TRY(t3_queue_create(gpu, (struct t3_queue_options){0}, &queues[1]));
+  t3_begin(gpu, "gemm");
+  T3_TRY(copy_own_rows(gpu, t));
+  for (uint32_t i = 0; i < gpus; ++i) {
+    const uint32_t peer = (t3_gpu(gpu) + i) % gpus;
+    const struct t3_row_run rows = t3_part_of_rows((struct t3_row_run){0, t->r.gemm.m}, peer, gpus);
+    t->r.compute_queue = queues[i % 2];
+    if (i != 0 && rows.count != 0) T3_TRY(launch_wait(gpu, t, t->r.compute_queue, peer));
+    T3_TRY(t3_launch_rows_gemm(gpu, &t->r, rows, t->r.tensors.out.matrix.address));
+  }
+  for (uint32_t i = 0; i < 2; ++i) T3_TRY(t3_wait_queue(gpu, queues[i]));
+  t3_end(gpu, "gemm");
+  return t3_wait_dma_copies(gpu);
+}
+
+static enum t3_status run_method(struct t3_context* gpu, struct gathered* t) {
+  switch (t->r.rival.mechanism) {
+    case T3_FLAGGED_GATHER:
+      return flagged_gather(gpu, t);
+    case T3_DECOMPOSED_GATHER:
+      return decomposed_gather(gpu, t);
+    default:
+      return gather_then_gemm(gpu, t);
+  }
+}
+
 enum t3_status t3_run_gathered(const struct t3_hal* hal, const struct t3_run* run) {
   struct t3_context context = {0};
   struct gathered t = {.flags = 0};
@@ -128,7 +168,7 @@ enum t3_status t3_run_gathered(const struct t3_hal* hal, const struct t3_run* ru
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
-  T3_TRY(t.r.rival.mechanism == T3_FLAGGED_GATHER ? flagged_gather(&context, &t) : gather_then_gemm(&context, &t));
+  T3_TRY(run_method(&context, &t));
   t3_end(&context, "total");
   T3_TRY(t3_hand_over(&context));
   return t3_close(&context);

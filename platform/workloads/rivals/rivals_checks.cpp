@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "workloads/description_of.h"
+#include "workloads/rivals/ring_strides.h"
 #include "workloads/rivals/rivals_workload.h"
 #include "workloads/shared/room_checks.h"
 
@@ -38,7 +39,7 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
     run.reject("/workload/rival/communication_units",
                fmt::format("at most {}: the GEMM needs one of the {} compute units", units - 1, units));
   const bool copies = settings.built_in_program == "decomposed" || settings.built_in_program == "dma_collective" ||
-                      settings.method == "flagged-gather";
+                      (gathers_first(settings) && settings.method != "gather-then-gemm");
   if (rival_.copy_queues != 0 && !copies)
     run.reject("/workload/rival/copy_queues", fmt::format("not this key with method {}", settings.method));
   if (rival_.copy_queues > settings.system.dma.copy_queues)
@@ -63,9 +64,25 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
                "1, or another algorithm than torus-rings: its counters are for one all-reduce");
   if (rival_.order == T3_INTERLEAVED_ORDER && rival_.group > 1)
     run.reject("/workload/rival/group", "0, or another order than interleaved");
+  if (rival_.rings != 1 && settings.method != "endpoint") run.reject("/workload/rival/rings", not_here);
   if (settings.method == "direct-update" && rival_.gather == T3_GATHER_BY_KERNEL && rival_.communication_units != 0)
     run.reject("/workload/rival/communication_units",
                "0, or gather stores or multicast: nothing communicates beside the GEMM");
+}
+
+void RivalsWorkload::check_endpoint(const Document& run, const Document& system, const RunSettings& settings) const {
+  if (settings.method != "endpoint") return;
+  if (!settings.system.endpoint)
+    system.reject("/endpoint", "nothing", "an endpoint engine, or another method than endpoint");
+  if (settings.gpus < 2) run.reject("/gpus", "2 or more with method endpoint: a ring has neighbours");
+  if (rival_.communication_units != 0)
+    run.reject("/workload/rival/communication_units", "0 with method endpoint: no compute unit communicates");
+  const std::uint32_t most = std::min(settings.system.endpoint->rings, t3_ring_count(settings.gpus));
+  if (rival_.rings > most)
+    run.reject("/workload/rival/rings",
+               fmt::format("at most {}: the engine has {} (endpoint.rings), and {} rings have "
+                           "all of {} GPUs",
+                           most, settings.system.endpoint->rings, t3_ring_count(settings.gpus), settings.gpus));
 }
 
 void RivalsWorkload::check(const Document& run, const Document& system, const RunSettings& settings) const {
@@ -74,6 +91,7 @@ void RivalsWorkload::check(const Document& run, const Document& system, const Ru
   check_tiles(run, settings);
   check_settings(run, settings);
   check_switch(run, settings);
+  check_endpoint(run, system, settings);
   check_collective_registers(system, settings);
   require_room(run, settings, buffers(settings, 0), "operands, output and partial sums");
 }

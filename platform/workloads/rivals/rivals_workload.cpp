@@ -72,7 +72,8 @@ std::vector<t3_collective_op> RivalsWorkload::collectives_of(const RunSettings& 
 std::vector<CollectiveUse> RivalsWorkload::collective_uses(const RunSettings& settings) const {
   if (settings.built_in_program == "two_queues")
     return {{"reduce_scatter", collectives_algorithm()}, {"all_gather", collectives_algorithm()}};
-  if (gathers_first(settings)) return {{"all_gather", settings.method == "flagged-gather" ? "DMA copies" : "stores"}};
+  if (gathers_first(settings)) return {{"all_gather", settings.method == "gather-then-gemm" ? "stores" : "DMA copies"}};
+  if (settings.method == "endpoint") return {{"all_reduce", "endpoint engine"}};
   const bool by_kernel = sends_tiles(settings) && rival_.gather == T3_GATHER_BY_KERNEL;
   const std::string otherwise = sends_tiles(settings) ? word_of(rival_.gather, rival_gather_words) : "DMA copies";
   return {{"reduce_scatter", settings.method}, {"all_gather", by_kernel ? collectives_algorithm() : otherwise}};
@@ -106,6 +107,7 @@ void RivalsWorkload::add_partials(const RunSettings& settings, std::vector<Buffe
     }
     return;
   }
+  if (settings.method == "endpoint") return;
   if (!sends_tiles(settings)) {
     const std::uint32_t pieces = settings.built_in_program == "decomposed" ? 1 : rival_.pieces;
     all.push_back({"partials", grid.rows * grid.stride});

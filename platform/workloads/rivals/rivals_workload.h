@@ -32,6 +32,7 @@ class RivalsWorkload : public GemmWorkload {
   void check_method(const Document& run, const RunSettings& settings) const;
   void check_settings(const Document& run, const RunSettings& settings) const;
   void check_switch(const Document& run, const RunSettings& settings) const;
+  void check_endpoint(const Document& run, const Document& system, const RunSettings& settings) const;
   /// Rows of a are gathered, and no outputs are summed.
   static bool gathers_first(const RunSettings& settings);
   std::vector<Buffer> gathered_buffers(const GemmProblem& problem, std::uint32_t gpu) const;

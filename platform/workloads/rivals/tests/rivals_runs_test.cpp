@@ -42,7 +42,17 @@ const std::vector<Rival> all_rivals{
     {"flagged-gather", connected, {{"copy_queues", 1}}},
     {"flagged-gather", R"("ring")", {{"order", "natural"}}},
     {"load-reduce", by_switch, {{"communication_units", 1}, {"gather", "multicast"}, {"order", "interleaved"}}},
+    {"decomposed-gather", connected, json::object()},
+    {"decomposed-gather", R"("ring")", {{"copy_queues", 1}}},
+    {"endpoint", connected, {{"pieces", 3}, {"rings", 2}}},
+    {"endpoint", R"("ring")", json::object()},
+    {"endpoint", by_switch, {{"pieces", 2}}},
 };
+
+/// Parts of a piece are larger than a message, and a ring's share of the memory is smaller than a part.
+const char* const engine =
+    R"(system.endpoint={"sram_KiB": 8, "message_bytes": 512, "rings": 4, "adder_GBps": 320, "sram_GBps": 1280,
+                        "latency_ns": 40})";
 
 Settings settings_of(const Rival& rival, std::uint32_t gpus) {
   return {on_small_system(),
@@ -50,6 +60,7 @@ Settings settings_of(const Rival& rival, std::uint32_t gpus) {
           std::string("method=") + rival.method,
           "workload.rival=" + rival.settings.dump(),
           std::string("system.links.topology=") + rival.topology,
+          rival.method == std::string("endpoint") ? engine : "seed=0",
           "collectives.algorithm=auto"};
 }
 
@@ -138,6 +149,9 @@ TEST_CASE("links and memories move what the mechanism is made of and no byte mor
       {{"load-reduce", by_switch, multicast}, {(n * s + s) + (s + n * s), s, s, s}},
       {{"decomposed", connected, two_pieces}, by_copies},
       {{"dma-collective", connected, two_pieces}, by_copies},
+      // The engine reads what the GPU adds, and writes what is complete: the own sum, and those of the others.
+      {{"endpoint", connected, {{"pieces", 2}, {"rings", 2}}}, {there_and_back, s, s, c + (n - 1) * c}},
+      {{"endpoint", by_switch, two_pieces}, {2 * there_and_back, s, s, c + (n - 1) * c}},
   };
   for (const auto& [rival, expected] : cases) {
     CAPTURE(rival.method, rival.settings.dump());
@@ -151,12 +165,12 @@ TEST_CASE("links and memories move what the mechanism is made of and no byte mor
 
 TEST_CASE("an all-gather moves each row of a once to each other GPU") {
   const double n = 4, part = 256 * 64 * 2 / n;
-  for (const char* method : {"gather-then-gemm", "flagged-gather"}) {
+  for (const char* method : {"gather-then-gemm", "flagged-gather", "decomposed-gather"}) {
     CAPTURE(method);
     const Traffic traffic = traffic_of({method, connected, json::object()}, 4, gemm(256, 256, 64));
     CHECK(traffic.links == n * (n - 1) * part);
     CHECK(traffic.written == (n - 1) * part);
-    CHECK(traffic.read == (method == std::string("flagged-gather") ? n - 1 : 1) * part);
+    CHECK(traffic.read == (method == std::string("gather-then-gemm") ? 1 : n - 1) * part);
   }
 }
 
@@ -200,6 +214,16 @@ TEST_CASE("a rival that cannot be is refused in a line") {
   tells({"flagged-gather", connected, {{"group", 2}}}, "/workload/rival/group");
   tells({"flagged-gather", connected, {{"pieces", 2}}}, "/workload/rival/pieces");
   tells({"gather-then-gemm", connected, {{"communication_units", 1}}}, "/workload/rival/communication_units");
+  tells({"decomposed-gather", connected, {{"order", "natural"}}}, "not this key with method decomposed-gather");
+  tells({"decomposed-gather", connected, {{"communication_units", 1}}}, "/workload/rival/communication_units");
+  tells({"decomposed-gather", connected, {{"pieces", 2}}}, "/workload/rival/pieces");
+  tells({"decomposed", connected, {{"rings", 2}}}, "not this key with method decomposed");
+  tells({"endpoint", connected, {{"rings", 3}}}, "at most 2: the engine has 4 (endpoint.rings), and 2 rings have all");
+  tells({"endpoint", connected, {{"communication_units", 1}}}, "no compute unit communicates");
+  tells({"endpoint", connected, {{"copy_queues", 1}}}, "not this key with method endpoint");
+  tells({"endpoint", connected, json::object()}, "/gpus: 1, 2 or more with method endpoint", {"gpus=1"});
+  tells({"endpoint", connected, json::object()}, "/endpoint/sram_KiB", {"system.endpoint.sram_KiB=1"});
+  tells({"two-queues", connected, json::object()}, "an endpoint engine, or another method", {"method=endpoint"});
   tells({"t3", connected, json::object()}, "one of two-queues, decomposed");
   tells(all_rivals[0], "/operands", {"operands=random"});
   tells(all_rivals[0], "/simulate", {"data=timing-only", "simulate=mirror"});
