@@ -8,19 +8,55 @@ static enum t3_status allocate_matrix(struct t3_context* gpu, struct t3_matrix* 
   return t3_matrix_malloc(gpu, matrix);
 }
 
+enum { HEAP_ALIGNMENT = 256, RING_ENTRIES = 256 };
+
+static uint64_t heap_bytes_of(uint64_t bytes) { return (bytes + HEAP_ALIGNMENT - 1) / HEAP_ALIGNMENT * HEAP_ALIGNMENT; }
+
+static enum t3_status heap_matrix(struct t3_context* gpu, struct t3_moe_run* r, struct t3_matrix* matrix, uint64_t rows,
+                                  uint64_t row_bytes) {
+  *matrix = (struct t3_matrix){
+      .row_stride = row_bytes, .rows = (uint32_t)rows, .columns = r->moe.inner, .element = r->moe.element};
+  return t3_shmem_malloc(gpu, &r->heap, rows * row_bytes, &matrix->address);
+}
+
+/* What NICs send from and receive in. */
+static enum t3_status allocate_heap(struct t3_context* gpu, struct t3_moe_run* r) {
+  const struct t3_moe* e = &r->moe;
+  const uint64_t row = t3_moe_token_bytes(e), bytes = t3_moe_result_bytes(e), slots = t3_moe_slots(e),
+                 results = (uint64_t)e->tokens * e->top_k;
+  const struct t3_shmem_options options = {.heap_bytes = heap_bytes_of(e->tokens * row) + heap_bytes_of(slots * row) +
+                                                         heap_bytes_of(r->control.bytes) +
+                                                         heap_bytes_of(slots * bytes) + heap_bytes_of(results * bytes),
+                                           .contexts = e->contexts,
+                                           .entries = RING_ENTRIES,
+                                           .collectives = true};
+  T3_TRY(t3_shmem_init(gpu, options, &r->heap));
+  T3_TRY(heap_matrix(gpu, r, &r->tokens, e->tokens, row));
+  T3_TRY(heap_matrix(gpu, r, &r->slots, slots, row));
+  T3_TRY(t3_shmem_malloc(gpu, &r->heap, r->control.bytes, &r->data));
+  T3_TRY(t3_shmem_malloc(gpu, &r->heap, slots * bytes, &r->products));
+  return t3_shmem_malloc(gpu, &r->heap, results * bytes, &r->results);
+}
+
+static enum t3_status allocate_linked(struct t3_context* gpu, struct t3_moe_run* r) {
+  const struct t3_moe* e = &r->moe;
+  const enum t3_memory_kind kind = t3_moe_is_tracked(e) ? T3_UNCACHED : T3_CACHED;
+  const uint64_t bytes = t3_moe_result_bytes(e);
+  T3_TRY(allocate_matrix(gpu, &r->tokens, e->tokens, e->inner, e, T3_CACHED));
+  T3_TRY(allocate_matrix(gpu, &r->slots, t3_moe_slots(e), e->inner, e, kind));
+  T3_TRY(t3_malloc(gpu, r->control.bytes, &r->data));
+  if (t3_moe_is_tracked(e)) return T3_OK;
+  T3_TRY(t3_malloc(gpu, t3_moe_slots(e) * bytes, &r->products));
+  return t3_malloc(gpu, (uint64_t)e->tokens * e->top_k * bytes, &r->results);
+}
+
 static enum t3_status allocate(struct t3_context* gpu, struct t3_moe_run* r) {
   const struct t3_moe* e = &r->moe;
   const enum t3_memory_kind kind = t3_moe_is_tracked(e) ? T3_UNCACHED : T3_CACHED;
-  const uint64_t weights = (uint64_t)t3_moe_local(e, t3_gpus(gpu)) * e->inner, bytes = t3_moe_result_bytes(e);
-  T3_TRY(allocate_matrix(gpu, &r->tokens, e->tokens, e->inner, e, T3_CACHED));
-  T3_TRY(allocate_matrix(gpu, &r->slots, t3_moe_slots(e), e->inner, e, kind));
+  const uint64_t weights = (uint64_t)t3_moe_local(e, t3_gpus(gpu)) * e->inner;
+  T3_TRY(e->gpus_per_node == 0 ? allocate_linked(gpu, r) : allocate_heap(gpu, r));
   T3_TRY(allocate_matrix(gpu, &r->weights, weights, e->hidden, e, T3_CACHED));
   T3_TRY(allocate_matrix(gpu, &r->out, e->tokens, e->hidden, e, kind));
-  T3_TRY(t3_malloc(gpu, r->control.bytes, &r->data));
-  if (!t3_moe_is_tracked(e)) {
-    T3_TRY(t3_malloc(gpu, t3_moe_slots(e) * bytes, &r->products));
-    T3_TRY(t3_malloc(gpu, (uint64_t)e->tokens * e->top_k * bytes, &r->results));
-  }
   t3_publish(gpu, "tokens", &r->tokens);
   t3_publish(gpu, "weights", &r->weights);
   t3_publish(gpu, "out", &r->out);

@@ -8,7 +8,8 @@
 namespace t3vp {
 
 void MoeWorkload::check_links(const Document& system, const RunSettings& settings, bool join_all) const {
-  if (!join_all) reject_separate_gpus(system, settings, "layer of experts");
+  if (!join_all && settings.method != "deepep")
+    reject_separate_gpus(system, settings, "layer of experts", ", or, by NICs, method deepep");
 }
 
 void MoeWorkload::check_routing(const Document& run, const RunSettings& settings) const {
@@ -50,6 +51,8 @@ void MoeWorkload::check(const Document& run, const Document& system, const RunSe
   check_collective_registers(system, settings);
   require_room(run, settings, buffers(settings, 0), "tokens, weights, slots and results");
   if (tracked) check_maps(system, settings);
+  if (moe_.gpus_per_node != 0 && !settings.system.nic)
+    system.reject("/nic", "nothing", "NICs, since links do not join all GPUs");
 }
 
 }  // namespace t3vp

@@ -48,6 +48,10 @@ static enum t3_status launch_move(struct t3_context* gpu, const struct t3_moe_ru
   arguments->element = (uint8_t)e->element;
   arguments->awaits = e->mechanism == T3_MOE_BULK;
   arguments->padded = e->padded;
+  arguments->gpus_per_node = (uint16_t)e->gpus_per_node;
+  arguments->heap_table = r->heap.table;
+  arguments->table_bytes = (uint32_t)r->heap.table_bytes;
+  arguments->contexts = (uint16_t)(e->gpus_per_node == 0 ? 0 : e->contexts);
   unsigned char bytes[T3_MOVE_TOKENS_ARGUMENTS_BYTES];
   t3_move_tokens_arguments_to(arguments, bytes);
   return t3_launch_kernel(gpu, r->communication_queue, "move_tokens", bytes, sizeof bytes,
@@ -115,7 +119,9 @@ enum t3_status t3_moe_launch_gemm(struct t3_context* gpu, const struct t3_moe_ru
                                                       .element = (uint8_t)e->element,
                                                       .target = tracked,
                                                       .flagged = e->mechanism == T3_MOE_DEEPEP,
-                                                      .plan = plan_of(e)};
+                                                      .plan = plan_of(e),
+                                                      .gpus_per_node = (uint16_t)e->gpus_per_node,
+                                                      .parts = (uint16_t)t3_moe_parts(e, movers(gpu, e))};
   unsigned char bytes[T3_GEMM_EXPERTS_ARGUMENTS_BYTES];
   t3_gemm_experts_arguments_to(&arguments, bytes);
   return t3_launch_kernel(gpu, r->compute_queue, "gemm_experts", bytes, sizeof bytes,
@@ -135,10 +141,11 @@ enum t3_status t3_moe_launch_sum(struct t3_context* gpu, const struct t3_moe_run
       .experts = e->experts,
       .slots = e->slots,
       .gpus = (uint16_t)t3_gpus(gpu),
+      .gpus_per_node = (uint16_t)e->gpus_per_node,
+      .parts = (uint16_t)t3_moe_parts(e, movers(gpu, e)),
       .top_k = (uint8_t)e->top_k,
       .element = (uint8_t)e->element};
   unsigned char bytes[T3_SUM_CHOICES_ARGUMENTS_BYTES];
   t3_sum_choices_arguments_to(&arguments, bytes);
-  return t3_launch_kernel(gpu, r->compute_queue, "sum_choices", bytes, sizeof bytes,
-                          (struct t3_kernel_options){.workgroups = t3_ring_workgroups(gpu)});
+  return t3_launch_kernel(gpu, r->compute_queue, "sum_choices", bytes, sizeof bytes, (struct t3_kernel_options){0});
 }

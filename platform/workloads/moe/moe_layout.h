@@ -13,12 +13,22 @@
 #include "t3/grid.h"
 #include "t3/workloads/moe.h"
 
-enum { T3_MOE_WORD = 4, T3_MOE_LINE = 64, T3_MOE_LINE_WORDS = 16 };
+enum { T3_MOE_WORD = 4, T3_MOE_CELL = 8, T3_MOE_LINE = 64, T3_MOE_LINE_WORDS = 16 };
 enum { T3_MOE_GPUS_MAX = T3_MOE_LINE_WORDS, T3_MOE_CHOICES_MAX = 16, T3_MOE_EXPERTS_MAX = 1024 };
 enum { T3_MOE_TRACKED_ROWS = 32 }; /* of the sums that the Tracker counts together */
 
 static inline uint64_t t3_moe_lines(uint64_t words) {
   return (words + T3_MOE_LINE_WORDS - 1) / T3_MOE_LINE_WORDS * T3_MOE_LINE;
+}
+
+/* Parts in which the kernels with so many workgroups move each list. */
+static inline uint32_t t3_moe_parts(const struct t3_moe* e, uint32_t workgroups) {
+  return t3_divide_up(workgroups, e->experts);
+}
+
+/* Whether no links lead from one GPU to the other: NICs carry the rows. */
+static inline bool t3_moe_is_far(const struct t3_moe* e, uint32_t gpu, uint32_t other) {
+  return e->gpus_per_node != 0 && gpu / e->gpus_per_node != other / e->gpus_per_node;
 }
 
 static inline uint32_t t3_moe_local(const struct t3_moe* e, uint32_t gpus) { return e->experts / gpus; }
@@ -49,6 +59,8 @@ struct t3_moe_control {
   uint64_t own;      /* lists of this GPU for itself that have come: of the dispatch, then of the combine */
   uint64_t computed; /* tiles of each local expert that are stored */
   uint64_t ends;     /* tiles up to the last one of each local expert, where the program has counted them */
+  uint64_t arrived;  /* 8 bytes for each local expert and GPU of another node: rows, and parts in the upper half */
+  uint64_t returned; /* 8 bytes: parts of results that other nodes' GPUs have sent back */
   uint64_t bytes;
 };
 
@@ -66,7 +78,9 @@ static inline struct t3_moe_control t3_moe_control_of(const struct t3_moe* e, ui
   c.own = c.moved + 2 * t3_moe_lines(e->experts);
   c.computed = c.own + T3_MOE_LINE;
   c.ends = c.computed + t3_moe_lines(t3_moe_local(e, gpus));
-  c.bytes = c.ends + t3_moe_lines(t3_moe_local(e, gpus));
+  c.arrived = c.ends + t3_moe_lines(t3_moe_local(e, gpus));
+  c.returned = c.arrived + UINT64_C(1) * e->experts * T3_MOE_CELL;
+  c.bytes = c.returned + T3_MOE_LINE;
   return c;
 }
 

@@ -1,5 +1,6 @@
 /* A layer of experts. In bulk one kernel follows the other. With deepep, dispatch and combine run on compute units
  * of their own beside the GEMM, and flags and signals say what has come. */
+#include "t3/streams.h"
 #include "workloads/moe/moe_steps.h"
 
 static enum t3_status run_bulk(struct t3_context* gpu, const struct t3_moe_run* r) {
@@ -23,11 +24,15 @@ static enum t3_status run_bulk(struct t3_context* gpu, const struct t3_moe_run* 
   return T3_OK;
 }
 
+/* The sum has the GEMM's compute units, when this GPU's combine has ended. */
 static enum t3_status run_beside(struct t3_context* gpu, const struct t3_moe_run* r) {
+  struct t3_event combined = {0};
   t3_begin(gpu, "layer");
   T3_TRY(t3_moe_launch_dispatch(gpu, r));
   T3_TRY(t3_moe_launch_gemm(gpu, r, 0));
   T3_TRY(t3_moe_launch_combine(gpu, r));
+  T3_TRY(t3_event_record(gpu, r->communication_queue, &combined));
+  T3_TRY(t3_queue_wait_event(gpu, r->compute_queue, &combined));
   T3_TRY(t3_moe_launch_sum(gpu, r));
   T3_TRY(t3_wait_queue(gpu, r->compute_queue));
   T3_TRY(t3_wait_queue(gpu, r->communication_queue));
@@ -48,7 +53,7 @@ enum t3_status t3_run_moe(const struct t3_hal* hal, const struct t3_run* run) {
   T3_TRY(t3_set_up(&context, hal, run));
   t3_begin(&context, "setup");
   T3_TRY(t3_moe_prepare(&context, &r));
-  T3_TRY(t3_barrier(&context));
+  T3_TRY(r.moe.gpus_per_node == 0 ? t3_barrier(&context) : t3_host_barrier(&context));
   t3_end(&context, "setup");
 
   t3_begin(&context, "total");
@@ -56,5 +61,6 @@ enum t3_status t3_run_moe(const struct t3_hal* hal, const struct t3_run* run) {
   t3_end(&context, "total");
   T3_TRY(t3_remote_unmap_all(&context));
   T3_TRY(t3_hand_over(&context));
+  if (r.moe.gpus_per_node != 0) T3_TRY(t3_shmem_finalize(&context, &r.heap));
   return t3_close(&context);
 }

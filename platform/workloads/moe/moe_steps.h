@@ -4,6 +4,7 @@
 
 #include "t3/chunk_progress.h"
 #include "t3/launch.h"
+#include "t3/shmem.h"
 #include "workloads/moe/moe_layout.h"
 #include "workloads/shared/program_steps.h"
 
@@ -15,6 +16,7 @@ struct t3_moe_run {
   uint64_t data;                          /* control data */
   uint64_t epoch[2];                      /* of the counters */
   uint64_t chunk_epoch[T3_CHUNK_SIGNALS]; /* of those that the Tracker's chunks count in */
+  struct t3_shmem_heap heap;              /* that has what NICs send and bring */
   uint32_t lost;                          /* choices that are dropped */
   uint32_t compute_queue, communication_queue;
 };

@@ -7,6 +7,7 @@
 
 #include "protocol/picoseconds.h"
 #include "system/system_checks.h"
+#include "t3/shmem.h"
 #include "workloads/registry.h"
 #include "workloads/shared/gemm_fill.h"
 #include "workloads/shared/link_bound.h"
@@ -65,7 +66,13 @@ std::string MoeWorkload::shape_text() const {
                      moe_.hidden, name_of(gemm_.element));
 }
 
-json MoeWorkload::resolved() const { return {{"label", label()}, {"moe", json_of(moe_, given_)}}; }
+/// What is not given has no number.
+json MoeWorkload::resolved() const {
+  json moe = json_of(moe_, given_);
+  if (given_.capacity == 0) moe.erase("capacity");
+  if (moe_.communication_units == 0) moe.erase("communication_units");
+  return {{"label", label()}, {"moe", moe}};
+}
 
 std::shared_ptr<Workload> MoeWorkload::unnamed() const {
   auto other = std::make_shared<MoeWorkload>(*this);
@@ -117,6 +124,10 @@ void MoeWorkload::complete(const Document& run, const Document&, const RunSettin
   moe_.workgroups = resident_workgroups(settings);
   moe_.slots = slots(moe_.tokens);
   moe_.seed = settings.seed;
+  moe_.gpus_per_node = gpus_of_separate_node(settings);
+  const std::uint32_t movers = std::max(moe_.communication_units * settings.system.kernels.ring.workgroups_per_cu, 1u),
+                      most = std::max(T3_SHMEM_QUEUES_MAX / std::max(settings.gpus - 1, 1u), 1u);
+  moe_.contexts = std::min(most, movers);
   routing_ = nullptr;
 }
 
@@ -126,7 +137,10 @@ const MoeRouting& MoeWorkload::routing(const RunSettings& settings) const {
 }
 
 std::vector<CollectiveUse> MoeWorkload::collective_uses(const RunSettings& settings) const {
-  const char* const how = settings.method == "bulk" ? "direct" : is_tracked(settings) ? "tracked stores" : "stores";
+  const char* const how = moe_.gpus_per_node != 0     ? "stores and NICs"
+                          : settings.method == "bulk" ? "direct"
+                          : is_tracked(settings)      ? "tracked stores"
+                                                      : "stores";
   return {{"dispatch", how}, {"combine", is_tracked(settings) ? "tracked updates" : how}};
 }
 
@@ -187,8 +201,27 @@ LowerBounds MoeWorkload::lower_bounds(const RunSettings& settings, std::uint32_t
 
 double MoeWorkload::least_link_ns(const RunSettings& settings) const {
   const std::uint64_t element = bytes_of(gemm_.element);
+  if (moe_.gpus_per_node != 0) return least_nic_ns(settings);
   const MoeDemand demand(routing(settings), settings.gpus, moe_.inner * element, moe_.hidden * element);
   return t3vp::least_link_ns(demand, std::vector<std::uint64_t>(settings.gpus, 0), whole_fabric_of(settings));
+}
+
+/// What crosses the end of the NIC fabric that carries most in one direction.
+double MoeWorkload::least_nic_ns(const RunSettings& settings) const {
+  const MoeRouting& drawn = routing(settings);
+  const std::uint64_t element = bytes_of(gemm_.element);
+  std::uint64_t most = 0;
+  for (std::uint32_t gpu = 0; gpu < settings.gpus; ++gpu) {
+    std::uint64_t sent = 0, received = 0;
+    for (std::uint32_t other = 0; other < settings.gpus; ++other) {
+      if (!t3_moe_is_far(&moe_, gpu, other)) continue;
+      const std::uint64_t there = drawn.rows_between(gpu, other), back = drawn.rows_between(other, gpu);
+      sent += (there * moe_.inner + back * moe_.hidden) * element;
+      received += (back * moe_.inner + there * moe_.hidden) * element;
+    }
+    most = std::max({most, sent, received});
+  }
+  return static_cast<double>(most) / settings.system.wire.GBps;
 }
 
 std::vector<WorkStatistic> MoeWorkload::statistics(const RunSettings& settings) const {

@@ -45,6 +45,7 @@ class MoeWorkload : public Workload {
   std::uint32_t resident_workgroups(const RunSettings& settings) const;
   void check_routing(const Document& run, const RunSettings& settings) const;
   void check_maps(const Document& system, const RunSettings& settings) const;
+  double least_nic_ns(const RunSettings& settings) const;
   std::uint64_t tiles_of(const MoeRouting& routing, const RunSettings& settings, std::uint32_t gpu) const;
   /// Drawn when it is first asked for.
   const MoeRouting& routing(const RunSettings& settings) const;

@@ -15,7 +15,8 @@ static struct t3_moe shape_of(const struct t3_gemm_experts_arguments* p) {
                          .element = (enum t3_element)p->element,
                          .tile_rows = p->tile_rows,
                          .tile_columns = p->tile_columns,
-                         .wavefronts = p->wavefronts};
+                         .wavefronts = p->wavefronts,
+                         .gpus_per_node = p->gpus_per_node};
 }
 
 static bool is_to_owners(const struct t3_gemm_experts_arguments* p) {
@@ -44,7 +45,8 @@ struct tile {
 static bool load_expert(struct t3_wave* wave, struct product* product) {
   const struct t3_gemm_experts_arguments* p = wave->arguments;
   const uint64_t counts = p->control + product->control.counts;
-  const bool read = p->flagged ? t3_moe_await_counts(wave, counts, product->expert, p->gpus, product->rows)
+  const struct t3_moe_senders senders = {&product->e, p->control, p->gpu, p->gpus, p->parts};
+  const bool read = p->flagged ? t3_moe_await_counts(wave, &senders, product->expert, product->rows)
                                : t3_moe_read_counts(wave, counts, product->expert, p->gpus, product->rows);
   uint32_t all = 0;
   if (!read) return false;
@@ -149,6 +151,7 @@ static void store_by_slot(struct t3_wave* wave, const struct product* product, c
     const uint64_t slot = slot_of(p, product, &tile->pieces[i]);
     struct t3_access access = access_of(product, tile, p->out + slot * t3_moe_result_bytes(&product->e));
     access.rows = tile->pieces[i].rows;
+    access.uncached = t3_moe_is_far(&product->e, p->gpu, tile->pieces[i].source); /* the NIC reads memory */
     access.row = row;
     t3_store(wave, t3_product_sums(tile->place), access);
   }

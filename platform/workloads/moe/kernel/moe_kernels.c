@@ -40,11 +40,26 @@ uint64_t t3_moe_value_register(uint32_t gpu, uint32_t signal) {
   return t3_block_base(gpu, T3_BLOCK_SIGNALS) + T3_SIGNALS_VALUE_OFFSET + (uint64_t)T3_SIGNALS_VALUE_STRIDE * signal;
 }
 
-/* The first GPU whose number has not come, or `gpus`. */
-static uint32_t first_missing(const uint32_t* words, uint32_t gpus) {
+/* The first GPU of the node whose number has not come, or `gpus`. */
+static uint32_t first_missing(const struct t3_moe_senders* s, const uint32_t* words) {
   uint32_t gpu = 0;
-  while (gpu < gpus && words[gpu] != 0) ++gpu;
+  while (gpu < s->gpus && (words[gpu] != 0 || t3_moe_is_far(s->e, s->gpu, gpu))) ++gpu;
   return gpu;
+}
+
+/* Waits for all parts from another node's GPU. */
+static bool await_far(struct t3_wave* wave, const struct t3_moe_senders* s, uint32_t expert, uint32_t gpu,
+                      uint32_t* rows) {
+  uint64_t cell = 0;
+  const struct t3_condition condition = {.address = s->control + t3_moe_control_of(s->e, s->gpus).arrived +
+                                                    ((uint64_t)expert * s->gpus + gpu) * T3_MOE_CELL,
+                                         .bytes = T3_MOE_CELL,
+                                         .comparison = T3_AT_LEAST,
+                                         .mask = ~(uint64_t)UINT32_MAX,
+                                         .value = (uint64_t)s->parts << 32};
+  if (!t3_wait_value(wave, condition) || !t3_read(wave, condition.address, T3_MOE_CELL, &cell)) return false;
+  *rows = (uint32_t)(cell & UINT32_MAX);
+  return true;
 }
 
 static bool read_line(struct t3_wave* wave, uint64_t line, uint32_t gpus, uint32_t* words) {
@@ -53,16 +68,17 @@ static bool read_line(struct t3_wave* wave, uint64_t line, uint32_t gpus, uint32
 
 bool t3_moe_read_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, uint32_t gpus, uint32_t* rows) {
   if (!read_line(wave, counts + (uint64_t)expert * T3_MOE_LINE, gpus, rows)) return false;
-  if (first_missing(rows, gpus) != gpus) t3_fail(wave, "rows of an expert have no number yet");
-  for (uint32_t gpu = 0; gpu < gpus; ++gpu) --rows[gpu];
+  for (uint32_t gpu = 0; gpu < gpus; ++gpu)
+    if (rows[gpu]-- == 0) t3_fail(wave, "rows of an expert have no number yet");
   return true;
 }
 
-bool t3_moe_await_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, uint32_t gpus, uint32_t* rows) {
-  const uint64_t line = counts + (uint64_t)expert * T3_MOE_LINE;
+bool t3_moe_await_counts(struct t3_wave* wave, const struct t3_moe_senders* senders, uint32_t expert, uint32_t* rows) {
+  const uint32_t gpus = senders->gpus;
+  const uint64_t line = senders->control + t3_moe_control_of(senders->e, gpus).counts + (uint64_t)expert * T3_MOE_LINE;
   for (;;) {
     if (!read_line(wave, line, gpus, rows)) return false;
-    const uint32_t missing = first_missing(rows, gpus);
+    const uint32_t missing = first_missing(senders, rows);
     if (missing == gpus) break;
     const struct t3_condition condition = {.address = line + (uint64_t)missing * T3_MOE_WORD,
                                            .bytes = T3_MOE_WORD,
@@ -71,7 +87,12 @@ bool t3_moe_await_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert,
                                            .value = 0};
     if (!t3_wait_value(wave, condition)) return false;
   }
-  for (uint32_t gpu = 0; gpu < gpus; ++gpu) --rows[gpu];
+  for (uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    if (!t3_moe_is_far(senders->e, senders->gpu, gpu))
+      --rows[gpu];
+    else if (!await_far(wave, senders, expert, gpu, &rows[gpu]))
+      return false;
+  }
   return true;
 }
 
@@ -85,10 +106,15 @@ void t3_moe_tell(struct t3_wave* wave, const struct t3_moe_arrivals* arrivals, u
 
 void t3_moe_await_lists(struct t3_wave* wave, const struct t3_moe_arrivals* arrivals) {
   const uint32_t own = arrivals->experts / arrivals->gpus;
-  const struct t3_condition condition = {
+  struct t3_condition condition = {
       .address = arrivals->own, .bytes = T3_MOE_WORD, .comparison = T3_AT_LEAST, .mask = UINT32_MAX, .value = own};
   t3_wait_counter(wave, (struct t3_counter){.address = t3_moe_value_register(arrivals->gpu, arrivals->signal),
-                                            .threshold = arrivals->epoch + arrivals->experts - own});
+                                            .threshold = arrivals->epoch + (arrivals->near - 1) * own});
+  if (!t3_wait_value(wave, condition) || arrivals->near == arrivals->gpus) return;
+  condition.address = arrivals->returned;
+  condition.bytes = T3_MOE_CELL;
+  condition.mask = UINT64_MAX;
+  condition.value = (uint64_t)(arrivals->gpus - arrivals->near) * own * arrivals->parts;
   t3_wait_value(wave, condition);
 }
 
@@ -108,5 +134,17 @@ bool t3_moe_check(struct t3_check* check, const struct t3_moe* e, uint32_t gpu, 
     return t3_refuse(check, T3_BAD_PACKET, "top_k %u: 1 to %d of %u experts expected", e->top_k, T3_MOE_CHOICES_MAX,
                      e->experts);
   const struct t3_matrices data = t3_piece("control", control, t3_moe_control_of(e, gpus).bytes);
-  return t3_check_piece(check, &data) && t3_check_reach(check, gpu, gpus, "control", control);
+  if (e->gpus_per_node != 0 && gpus % e->gpus_per_node != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "gpus_per_node %u: a divisor of %u GPUs, or 0, expected", e->gpus_per_node,
+                     gpus);
+  return t3_check_piece(check, &data) && t3_moe_check_reach(check, e, gpus, "control", control);
+}
+
+bool t3_moe_check_reach(struct t3_check* check, const struct t3_moe* e, uint32_t gpus, const char* name,
+                        uint64_t sent) {
+  for (uint32_t gpu = 0; gpu < gpus; ++gpu)
+    if (gpu != check->gpu && !t3_moe_is_far(e, check->gpu, gpu) &&
+        !check->reaches(check->cluster, t3_on_gpu(gpu, sent)))
+      return t3_refuse(check, T3_NO_PEER, "%s on GPU %u: a GPU that links lead to expected", name, gpu);
+  return true;
 }

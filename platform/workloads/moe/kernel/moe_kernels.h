@@ -29,8 +29,14 @@ uint64_t t3_moe_value_register(uint32_t gpu, uint32_t signal);
 
 /* Reads the rows of each GPU for a local expert, by GPU; they must have come. False: memory has refused it. */
 bool t3_moe_read_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, uint32_t gpus, uint32_t* rows);
+/* Who sends rows to this GPU, in how many parts by NIC. */
+struct t3_moe_senders {
+  const struct t3_moe* e;
+  uint64_t control;
+  uint32_t gpu, gpus, parts;
+};
 /* Does the same when all of them have come. */
-bool t3_moe_await_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, uint32_t gpus, uint32_t* rows);
+bool t3_moe_await_counts(struct t3_wave* wave, const struct t3_moe_senders* senders, uint32_t expert, uint32_t* rows);
 
 /* The lists of a direction that have come to a GPU. Other GPUs' lists are signalled, and its own are counted in
  * memory. */
@@ -39,6 +45,9 @@ struct t3_moe_arrivals {
   uint64_t epoch;  /* value of the counter before */
   uint32_t signal; /* the counter */
   uint32_t gpu, gpus, experts;
+  uint32_t near;     /* GPUs that links join with this one, and itself */
+  uint32_t parts;    /* in which other nodes' GPUs send each list */
+  uint64_t returned; /* address of the cell of their parts */
 };
 /* A list has come to the GPU `to`; behind all that went the same way. */
 void t3_moe_tell(struct t3_wave* wave, const struct t3_moe_arrivals* arrivals, uint32_t to);
@@ -47,6 +56,8 @@ void t3_moe_await_lists(struct t3_wave* wave, const struct t3_moe_arrivals* arri
 
 /* The numbers that all of these kernels have. */
 bool t3_moe_check(struct t3_check* check, const struct t3_moe* e, uint32_t gpu, uint32_t gpus, uint64_t control);
+/* Stores reach the place on all GPUs of the node. */
+bool t3_moe_check_reach(struct t3_check* check, const struct t3_moe* e, uint32_t gpus, const char* name, uint64_t sent);
 
 static inline struct t3_range t3_moe_control_range(const struct t3_moe* e, uint32_t gpus, uint64_t control) {
   return t3_local_range(t3_piece("control", control, t3_moe_control_of(e, gpus).bytes));

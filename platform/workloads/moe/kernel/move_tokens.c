@@ -4,6 +4,7 @@
  * (github.com/deepseek-ai/DeepEP). */
 #include "t3/arguments/move_tokens.h"
 #include "moe_kernels.h"
+#include "t3/shmem_device.h"
 
 enum { TILES = 4 };
 
@@ -11,6 +12,7 @@ enum { TILES = 4 };
 struct share {
   uint32_t rows, begin, end; /* rows of the list; of those that travel, the first and the last of this part */
   bool failed;
+  struct t3_shmem_ctx shmem; /* open where NICs carry rows */
 };
 
 /* A list: rows of local expert `expert`, here or there, for GPU `peer`. */
@@ -31,7 +33,8 @@ static struct t3_moe shape_of(const struct t3_move_tokens_arguments* p) {
                          .experts = p->experts,
                          .slots = p->slots,
                          .top_k = p->top_k,
-                         .element = (enum t3_element)p->element};
+                         .element = (enum t3_element)p->element,
+                         .gpus_per_node = p->gpus_per_node};
 }
 
 static bool is_dispatch(const struct t3_move_tokens_arguments* p) {
@@ -47,7 +50,7 @@ static struct move move_of(const struct t3_wave* wave) {
   const struct t3_move_tokens_arguments* p = wave->arguments;
   struct move m = {.p = p, .e = shape_of(p), .local = p->experts / p->gpus};
   m.control = t3_moe_control_of(&m.e, p->gpus);
-  m.parts = t3_divide_up(wave->workgroups, p->experts);
+  m.parts = t3_moe_parts(&m.e, wave->workgroups);
   return m;
 }
 
@@ -58,7 +61,8 @@ static struct t3_moe_arrivals arrivals_of(const struct move* m) {
                                   .signal = p->signal,
                                   .gpu = p->gpu,
                                   .gpus = p->gpus,
-                                  .experts = p->experts};
+                                  .experts = p->experts,
+                                  .near = p->gpus};
 }
 
 /* The next GPU's first, its own last. */
@@ -88,11 +92,12 @@ static bool count_rows(struct t3_wave* wave, const struct move* m, const struct 
   const struct t3_move_tokens_arguments* p = m->p;
   uint32_t rows[T3_MOE_LINE_WORDS];
   const uint64_t counts = p->control + m->control.counts;
+  const struct t3_moe_senders senders = {&m->e, p->control, p->gpu, p->gpus, m->parts};
   if (is_dispatch(p))
     return t3_moe_read_word(wave, p->control + m->control.sent + (uint64_t)l->number * T3_MOE_WORD, count);
   if (p->tile_rows == 0) {
     if (!t3_moe_read_counts(wave, counts, l->expert, p->gpus, rows)) return false;
-  } else if (!t3_moe_await_counts(wave, counts, l->expert, p->gpus, rows) || !await_product(wave, m, l->expert, rows)) {
+  } else if (!t3_moe_await_counts(wave, &senders, l->expert, rows) || !await_product(wave, m, l->expert, rows)) {
     return false;
   }
   *count = rows[l->peer];
@@ -108,6 +113,18 @@ static void send_count(struct t3_wave* wave, const struct move* m, const struct 
            &word, sizeof word);
 }
 
+static bool is_far(const struct move* m, const struct list* l) { return t3_moe_is_far(&m->e, m->p->gpu, l->peer); }
+
+/* An address of the heap as calls that post have it: this GPU's. */
+static uint64_t in_heap(const struct move* m, uint64_t address) {
+  return t3_on_gpu(m->p->gpu, address & T3_LOCAL_MASK);
+}
+
+static bool put(struct t3_wave* wave, const struct move* m, uint64_t to, uint64_t from, uint64_t bytes, uint32_t gpu) {
+  const struct share* share = wave->local;
+  return t3_shmem_putmem_nbi(wave, &share->shmem, in_heap(m, to), from, bytes, gpu) == T3_OK;
+}
+
 /* The receiver gets the choices' numbers before their rows. */
 static bool send_ids(struct t3_wave* wave, const struct move* m, const struct list* l, const struct share* share) {
   const struct t3_move_tokens_arguments* p = m->p;
@@ -115,6 +132,10 @@ static bool send_ids(struct t3_wave* wave, const struct move* m, const struct li
   const uint64_t to = t3_on_gpu(l->peer, p->control) + m->control.origins +
                       ((uint64_t)l->expert * p->gpus + p->gpu) * t3_moe_list_bytes(&m->e);
   const uint32_t last = t3_smaller(share->end, share->rows);
+  if (is_far(m, l))
+    return share->begin >= last ||
+           put(wave, m, to + (uint64_t)share->begin * T3_MOE_WORD, l->ids + (uint64_t)share->begin * T3_MOE_WORD,
+               (uint64_t)(last - share->begin) * T3_MOE_WORD, l->peer);
   for (uint32_t row = share->begin; row < last;) {
     const uint32_t end = t3_smaller((row / T3_MOE_LINE_WORDS + 1) * T3_MOE_LINE_WORDS, last);
     uint32_t id = 0;
@@ -191,10 +212,26 @@ static bool move_rows(struct t3_wave* wave, const struct move* m, const struct l
     uint32_t id = 0;
     if (row < share->rows && !t3_moe_list_at(wave, &ids, row, &id)) return false;
     const struct place place = place_of(m, l, row, id); /* a slot without a token gets the first one */
+    if (is_far(m, l)) {
+      if (!put(wave, m, place.to, place.from, t3_row_bytes_of(m->p->columns, m->p->element), l->peer)) return false;
+      continue;
+    }
     move_row(wave, m, &place);
     t3_fence(wave);
   }
   return true;
+}
+
+/* Behind the part's rows, the receiver's cell counts it. */
+static void tell_far(struct t3_wave* wave, const struct move* m, const struct list* l) {
+  const struct t3_move_tokens_arguments* p = m->p;
+  const struct share* share = wave->local;
+  const uint64_t arrived = m->control.arrived + ((uint64_t)l->expert * p->gpus + p->gpu) * T3_MOE_CELL;
+  const uint64_t rows = (UINT64_C(1) << 32) + share->end - share->begin;
+  if (t3_shmem_pe_fence(wave, &share->shmem, l->peer) == T3_OK)
+    t3_shmem_uint64_atomic_add(wave, &share->shmem,
+                               in_heap(m, p->control) + (is_dispatch(p) ? arrived : m->control.returned),
+                               is_dispatch(p) ? rows : 1, l->peer);
 }
 
 /* The last part's workgroup tells the receiver: all others have been counted when their rows had left. */
@@ -205,6 +242,10 @@ static void end_share(struct t3_wave* wave, const struct move* m, const struct l
   uint32_t before = 0;
   t3_workgroup_barrier(wave);
   if (wave->wave != 0 || notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)) return;
+  if (is_far(m, l)) {
+    tell_far(wave, m, l);
+    return;
+  }
   if (!t3_fetch_add_32(wave, moved + (uint64_t)l->number * T3_MOE_WORD, 1, &before) || before + 1 != m->parts) return;
   if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL)) {
     const struct t3_moe_arrivals arrivals = arrivals_of(m);
@@ -215,9 +256,30 @@ static void end_share(struct t3_wave* wave, const struct move* m, const struct l
   t3_fence(wave);
 }
 
+/* A workgroup's waves share a context. False: the kernel has failed. */
+static bool open_heap(struct t3_wave* wave) {
+  const struct t3_move_tokens_arguments* p = wave->arguments;
+  struct share* share = wave->local;
+  if (p->heap_table == 0) return true;
+  const bool opened =
+      wave->wave != 0 || t3_shmem_ctx_open(wave, p->heap_table, wave->workgroup % p->contexts, &share->shmem) == T3_OK;
+  t3_workgroup_barrier(wave);
+  return opened;
+}
+
+/* What NICs have still to read must not change. */
+static void close_heap(struct t3_wave* wave) {
+  const struct t3_move_tokens_arguments* p = wave->arguments;
+  const struct share* share = wave->local;
+  if (p->heap_table == 0) return;
+  t3_workgroup_barrier(wave);
+  if (wave->wave == 0) t3_shmem_quiet(wave, &share->shmem);
+}
+
 static void run(struct t3_wave* wave) {
   const struct move m = move_of(wave);
   const struct t3_move_tokens_arguments* p = m.p;
+  if (!open_heap(wave)) return;
   for (uint32_t turn = wave->workgroup; turn < p->experts * m.parts; turn += wave->workgroups) {
     const struct list l = list_of(&m, turn);
     if (!begin_share(wave, &m, &l, turn / p->experts)) return;
@@ -225,6 +287,7 @@ static void run(struct t3_wave* wave) {
     if (!move_rows(wave, &m, &l)) return;
     end_share(wave, &m, &l);
   }
+  close_heap(wave);
   const struct t3_moe_arrivals arrivals = arrivals_of(&m);
   if (p->awaits && wave->wave == 0) t3_moe_await_lists(wave, &arrivals);
 }
@@ -250,6 +313,12 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   if (p->awaits && !notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL))
     return t3_refuse(check, T3_BAD_PACKET, "awaits with notice %u: signals (%d) expected", p->notice,
                      T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL);
+  if ((p->heap_table == 0) != (p->gpus_per_node == 0) || (p->heap_table != 0 && (p->contexts == 0 || p->awaits)))
+    return t3_refuse(check, T3_BAD_PACKET,
+                     "heap_table " T3_HEX
+                     ", gpus_per_node %u, contexts %u, awaits %u: those of a symmetric heap and "
+                     "no wait, or 0, expected",
+                     p->heap_table, p->gpus_per_node, p->contexts, p->awaits);
   if (p->padded && (!is_dispatch(p) || !notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)))
     return t3_refuse(check, T3_BAD_PACKET,
                      "padded with direction %u, notice %u: a dispatch without "
@@ -257,7 +326,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                      p->direction, p->notice);
   if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_SIGNAL) && !t3_check_counters(check, p->signal, 1)) return false;
   return t3_check_piece(check, &from) && t3_check_piece(check, &to) && t3_check_overlap(check, &to, &from) &&
-         t3_check_reach(check, p->gpu, p->gpus, "to", p->to);
+         t3_moe_check_reach(check, &e, p->gpus, "to", p->to);
 }
 
 /* Rows are read while the GEMM stores others, and come while it reads others. */
@@ -267,6 +336,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   const struct t3_moe e = shape_of(p);
   const struct t3_matrices from = tokens_or_slots(p, true), to = tokens_or_slots(p, false);
   const bool named = is_dispatch(p) && notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE);
+  const uint64_t table = p->heap_table & T3_LOCAL_MASK;
   return (struct t3_plan){.name = is_dispatch(p) ? "dispatch" : "combine",
                           .workgroups = launch->workgroups,
                           .workgroups_per_cu = ring->workgroups_per_cu,
@@ -281,8 +351,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                           .read_count = 1,
                           .sent = {t3_local_range(to)},
                           .sent_count = 1,
-                          .shared = {t3_moe_control_range(&e, p->gpus, p->control)},
-                          .shared_count = 1,
+                          .shared = {t3_moe_control_range(&e, p->gpus, p->control), {table, table + p->table_bytes}},
+                          .shared_count = p->heap_table == 0 ? 1 : 2,
+                          .doorbells = p->heap_table != 0,
                           .awaits_arrivals = true,
                           .awaits_chunks = true,
                           .stores_here = true,

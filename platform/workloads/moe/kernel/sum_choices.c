@@ -9,7 +9,8 @@ static struct t3_moe shape_of(const struct t3_sum_choices_arguments* p) {
                          .hidden = p->hidden,
                          .slots = p->slots,
                          .top_k = p->top_k,
-                         .element = (enum t3_element)p->element};
+                         .element = (enum t3_element)p->element,
+                         .gpus_per_node = p->gpus_per_node};
 }
 
 /* Columns of a token's results, and its choices that are not dropped. */
@@ -60,7 +61,10 @@ static void run(struct t3_wave* wave) {
                                            .signal = p->signal,
                                            .gpu = t3_gpu_of(p->control) & UINT32_MAX,
                                            .gpus = p->gpus,
-                                           .experts = p->experts};
+                                           .experts = p->experts,
+                                           .near = p->gpus_per_node == 0 ? p->gpus : p->gpus_per_node,
+                                           .parts = p->parts,
+                                           .returned = p->control + t3_moe_control_of(&e, p->gpus).returned};
   if (p->signal != 0) t3_moe_await_lists(wave, &arrivals);
   for (uint32_t token = (uint32_t)(p->tokens * number / waves); token < p->tokens * (number + 1) / waves; ++token) {
     struct piece piece = {.token = token};
@@ -86,9 +90,8 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_moe e = shape_of(p);
   const struct t3_matrices results = results_of(p), out = out_of(p);
   if (!t3_moe_check(check, &e, check->gpu, p->gpus, p->control)) return false;
-  if (launch->workgroups == 0 || p->hidden - 1 >= UINT16_MAX)
-    return t3_refuse(check, T3_BAD_PACKET, "%u workgroups, hidden %u: 1 or more, 1 to %u expected", launch->workgroups,
-                     p->hidden, UINT16_MAX);
+  if (p->hidden - 1 >= UINT16_MAX)
+    return t3_refuse(check, T3_BAD_PACKET, "hidden %u: 1 to %u expected", p->hidden, UINT16_MAX);
   if (p->signal != 0 && !t3_check_counters(check, p->signal, 1)) return false;
   return t3_check_piece(check, &results) && t3_check_piece(check, &out) && t3_check_overlap(check, &out, &results);
 }
@@ -99,8 +102,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   const struct t3_moe e = shape_of(p);
   const struct t3_matrices results = results_of(p), out = out_of(p);
   return (struct t3_plan){.name = "sum of choices",
-                          .workgroups = launch->workgroups,
-                          .workgroups_per_cu = ring->workgroups_per_cu,
+                          .workgroups = launch->compute_units * device->kernels.rows.workgroups_per_cu,
+                          .workgroups_per_cu = device->kernels.rows.workgroups_per_cu,
                           .register_bytes = ring->block_bytes * ring->blocks_in_flight * p->top_k,
                           .waves = ring->blocks_in_flight,
                           .tiles = p->top_k + 1u,

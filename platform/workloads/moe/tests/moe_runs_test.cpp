@@ -95,31 +95,41 @@ struct Case {
   std::uint64_t slots;
 };
 
+/// By all methods.
+void check_case(const Case& each) {
+  for (const std::string method : {"bulk", "deepep", "t3", "t3-mca", "t3 padded"}) {
+    json shape = each.shape;
+    if (method == "t3 padded") shape["padded"] = true;
+    CAPTURE(each.gpus, method, shape.dump());
+    const Run run =
+        right_run(method.substr(0, method.find(' ')), each.gpus, shape, {joined, "data=functional", "check=all"});
+    const Drawn drawn = draw(each.gpus, each.shape, 1, each.slots);
+    CHECK(run.report()["functional"]["checked"] == true);
+    CHECK(run.report()["functional"]["elements"] ==
+          each.gpus * each.shape["tokens"].get<std::uint64_t>() * each.shape["hidden"].get<std::uint64_t>());
+    CHECK(statistic(run, "routing.dropped") == static_cast<double>(drawn.dropped));
+    check_links(run, each.gpus, shape, drawn, each.slots);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("owners have the sums of their tokens' experts at odd sizes, and links carry each row once") {
-  const Case each = GENERATE(values<Case>({
+  check_case(GENERATE(values<Case>({
       {2, shape_of(1, 1, 2, {{"top_k", 1}, {"element", "fp32"}}), 1},
       {3, shape_of(37, 100, 6, {{"inner", 70}}), 37},
       {3, shape_of(67, 33, 3, {{"top_k", 1}, {"element", "bf16"}, {"tile", "32x32"}}), 67},
       {5, shape_of(41, 130, 10, {{"inner", 45}, {"capacity", 0.75}}), 7},
       {5, shape_of(2, 70, 20, {{"element", "fp32"}}), 2},
+  })));
+}
+
+TEST_CASE("many owners have the sums of their tokens' experts at odd sizes, and links carry each row once") {
+  check_case(GENERATE(values<Case>({
       {7, shape_of(33, 65, 14, {{"skew", 1}, {"top_k", 3}}), 33},
       {7, shape_of(21, 1100, 7, {{"inner", 31}, {"skew", 3}, {"capacity", 1}}), 6},
       {8, shape_of(29, 48, 32, {{"top_k", 5}, {"capacity", 1.25}, {"element", "bf16"}}), 6},
-  }));
-  const std::string method = GENERATE("bulk", "deepep", "t3", "t3-mca", "t3 padded");
-  json shape = each.shape;
-  if (method == "t3 padded") shape["padded"] = true;
-  CAPTURE(each.gpus, method, shape.dump());
-  const Run run =
-      right_run(method.substr(0, method.find(' ')), each.gpus, shape, {joined, "data=functional", "check=all"});
-  const Drawn drawn = draw(each.gpus, each.shape, 1, each.slots);
-  CHECK(run.report()["functional"]["checked"] == true);
-  CHECK(run.report()["functional"]["elements"] ==
-        each.gpus * each.shape["tokens"].get<std::uint64_t>() * each.shape["hidden"].get<std::uint64_t>());
-  CHECK(statistic(run, "routing.dropped") == static_cast<double>(drawn.dropped));
-  check_links(run, each.gpus, shape, drawn, each.slots);
+  })));
 }
 
 TEST_CASE("the cases of a layer of experts have experts without tokens, and capacities that drop tokens") {
@@ -152,6 +162,28 @@ TEST_CASE("a layer of experts has the same results at any quantum") {
     CHECK(run.report()["functional"]["mismatches"] == 0);
     CHECK(carried(run) == carried(right_run(method, 3, shape_of(37, 100, 6), {joined})));
   }
+}
+
+// Links carry what stays in a node; NICs bring the rest.
+TEST_CASE("kernels send rows of experts to other nodes by NICs") {
+  struct Nodes {
+    std::uint32_t gpus, node;
+    json shape;
+    std::uint64_t slots;
+  };
+  const Nodes each = GENERATE(values<Nodes>({
+      {2, 1, shape_of(3, 20, 2, {{"top_k", 1}, {"element", "fp32"}}), 3},
+      {4, 2, shape_of(37, 100, 8, {{"inner", 70}}), 37},
+      {6, 3, shape_of(21, 45, 12, {{"inner", 33}, {"capacity", 0.75}, {"top_k", 3}, {"element", "bf16"}}), 4},
+      {6, 2, shape_of(5, 70, 6, {{"skew", 2}}), 5},
+  }));
+  CAPTURE(each.gpus, each.node, each.shape.dump());
+  const Run run =
+      right_run("deepep", each.gpus, each.shape, apart(each.node) + Settings{"data=functional", "check=all"});
+  CHECK(run.report()["functional"]["checked"] == true);
+  check_links(run, each.gpus, each.shape, draw(each.gpus, each.shape, 1, each.slots), each.slots);
+  const Run timed = right_run("deepep", each.gpus, each.shape, apart(each.node));
+  CHECK(timed.report()["time_ns"] == run.report()["time_ns"]);
 }
 
 TEST_CASE("rows of experts go over links that are shared as well") {
@@ -251,6 +283,10 @@ TEST_CASE("every wrong value of a layer of experts is one line that names it") {
   CHECK_THAT(message(json::object(), {"simulate=mirror"}), Contains("/simulate"));
   CHECK_THAT(message(json::object(), {"operands=random"}), Contains("/operands"));
   CHECK_THAT(message(json::object(), {"workload.fused=all-to-all"}), Contains("/workload/fused"));
+  CHECK_THAT(message(json::object(), apart(2)), Contains("method deepep"));
+  CHECK_THAT(message(json::object(), apart(2), "t3"), Contains("method deepep"));
+  CHECK_THAT(message(json::object(), {R"(system.links.topology={"kind": "nodes", "gpus_per_node": 1})"}, "deepep"),
+             Contains("/nic"));
   CHECK_THAT(message(json::object(), {}), Contains("accepted"));
 }
 
