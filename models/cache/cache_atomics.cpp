@@ -38,6 +38,7 @@ void LastLevelCache::update(Sender sender, tlm::tlm_generic_payload& transaction
     add_or_wait({index, offset, piece}, time);
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
+  blame_banks(loads_[index], time);
   fetch_missing(index, time);
   finish(index);
 }

@@ -48,8 +48,15 @@ void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, 
     if (real) copy_out(piece, slot, index, offset);
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
+  blame_banks(loads_[index], time);
   fetch_missing(index, time);
   finish(index);
+}
+
+/// A load whose access has come to the banks at `time` waits for them until it is ready.
+void LastLevelCache::blame_banks(Load& load, Picoseconds time) {
+  load.cause.extend(time, Part::dram_latency);
+  load.cause.extend(load.ready, Part::cache_bandwidth);
 }
 
 /// Plans and sends the fills of what was noted as missing, and forgets the notes.

@@ -152,6 +152,9 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
     data += piece.end - piece.begin;
   }
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
+  Cause cause = cause_at(time, Part::dram_latency);
+  cause.extend(ready, Part::cache_bandwidth);
+  const AtCause answer(std::move(cause));
   compute.respond(transaction, ready - now());
 }
 

@@ -31,6 +31,7 @@ void KernelQueue::issue(Slot slot, Transaction& transaction, Picoseconds delay) 
   transaction.extension().queue = number_;
   // The slot travels in the upper half of the token, the run's number of the access stays in the lower.
   transaction.extension().token |= std::uint64_t{slot} << 32;
+  const AtCause leaving(cause_at(now() + delay, Part::cache_bandwidth));  // stores before it pass the port
   cluster_.memory.send(transaction, delay);
 }
 
@@ -96,7 +97,8 @@ void KernelQueue::arrived(const Event& event) {
   if (event.slot == dispatcher || extension.operation != Operation::load) return delivered(event);
   Event passed = event;
   passed.step = Step::delivered;
-  cluster_.events_.push(cluster_.units_.pass_port(slots_.cu_of(event.slot), extension.shape.bytes()), passed);
+  const Picoseconds until = cluster_.units_.pass_port(slots_.cu_of(event.slot), extension.shape.bytes());
+  cluster_.events_.push(until, passed, cause_at(until, Part::cache_bandwidth));
 }
 
 void KernelQueue::delivered(const Event& event) {

@@ -56,6 +56,7 @@ void LinkTransfers::read(const Job& job) {
   extension.order = accesses_.begin_transfer(gpu_, job.behind, command.added);
   if (functional_) transaction.attach_buffer();
   bytes_in_flight_ += extension.shape.bytes();
+  const AtCause leaving(cause_at(now() + parameters_.latency, Part::dma));
   ports_.memory.send(transaction, parameters_.latency);
 }
 

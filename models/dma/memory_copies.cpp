@@ -116,6 +116,7 @@ void MemoryCopies::read(std::size_t number) {
     copy.next += bytes;
     copy.unanswered += bytes;
     queue.in_flight += bytes;
+    const AtCause leaving(cause_at(now() + parameters_.latency, Part::dma));
     ports_.memory.send(transaction, parameters_.latency);
   }
 }

@@ -77,6 +77,7 @@ void MemoryFill::go_on() {
     next_ += bytes;
     left_ -= bytes;
     outstanding_ += bytes;
+    const AtCause leaving(cause_at(now() + parameters_.latency, Part::dma));
     memory_.send(transaction, parameters_.latency);
   }
   if (runs()) return;

@@ -37,6 +37,7 @@ void Link::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay
 void Link::step() {
   while (events_.ready()) {
     const Event event = events_.pop();
+    by_credit_ = event.what == Event::credit;
     switch (event.what) {
       case Event::arrival:
         queue_of(extension_of(*event.transaction).fabric.lane).packets.push_back({event.transaction, now()});
@@ -105,7 +106,10 @@ std::optional<std::size_t> Link::next_to_go() const {
 void Link::start() {
   const std::optional<std::size_t> next = next_to_go();
   if (!next) {
-    if (stalled_since_ == never && is_anyone_waiting()) stalled_since_ = now();
+    if (stalled_since_ == never && is_anyone_waiting()) {
+      stalled_since_ = now();
+      stall_cause_ = Cause::current();
+    }
     return;
   }
   Queue& queue = queues_[*next];
@@ -113,9 +117,15 @@ void Link::start() {
   next_ = *next + 1;
   const Picoseconds from = queue.left == 0 ? begin(queue) : now();
   sending_ = true;
-  if (stalled_since_ != never) stalled_ += now() - stalled_since_;
-  stalled_since_ = never;
   slice_cause_ = Cause::current();
+  if (stalled_since_ != never) {
+    stalled_ += now() - stalled_since_;
+    if (by_credit_) {  // the path stays with the packet
+      slice_cause_ = std::move(stall_cause_);
+      slice_cause_.extend(now(), Part::link_credits);
+    }
+  }
+  stalled_since_ = never;
   send_slice(from, queue.left);
   shorten();
 }

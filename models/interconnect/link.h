@@ -141,6 +141,8 @@ class Link : public sc_core::sc_module {
   std::vector<Credit> credits_;  ///< that have come since then
   Picoseconds stalled_ = 0;
   Picoseconds stalled_since_ = never;  ///< never: the link sends, or no packet waits
+  Cause stall_cause_;                  ///< of its begin
+  bool by_credit_ = false;             ///< the latest event was a credit
   std::uint64_t packets_ = 0;          ///< that have left
   std::uint64_t unanswered_ = 0;       ///< stores and signals
   std::string dropped_;

@@ -329,7 +329,7 @@ void Tracker::reloaded(tlm::tlm_generic_payload& transaction) {
                       chunk.wf_of(name.tile), chunk.wg_of(name.tile)));
   }
   entry.loading = false;
-  entry.cause.follow(Cause::current());
+  entry.cause.extend(now(), Part::tracker);
   complete_if_full(entry);
   go_on(set);
 }

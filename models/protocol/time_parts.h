@@ -18,7 +18,8 @@ enum class Part : std::uint8_t {
   dram_turnaround,     ///< waits for the change between reads and writes
   dram_row_misses,     ///< waits for precharge, activation and refresh
   dram_update,         ///< waits for the longer column access of near-memory updates
-  dram_latency,        ///< the path to memory and back: ports, cache, path and the DRAM's own latency
+  dram_latency,        ///< the path to memory and back: cache, path and the DRAM's own latency
+  cache_bandwidth,     ///< ports of compute units and banks of the cache move bytes, those ahead too
   link_serialization,  ///< bytes leave on a link
   link_latency,        ///< latency of links and switches
   link_credits,        ///< credits come back
@@ -28,7 +29,7 @@ enum class Part : std::uint8_t {
   tracker,             ///< from a tile's last access to its trigger
   dma,                 ///< the DMA engine
 };
-inline constexpr std::size_t part_count = 16;
+inline constexpr std::size_t part_count = 17;
 
 inline constexpr const char* part_names[part_count] = {"matrix",
                                                        "tile_quantization",
@@ -38,6 +39,7 @@ inline constexpr const char* part_names[part_count] = {"matrix",
                                                        "dram_row_misses",
                                                        "dram_update",
                                                        "dram_latency",
+                                                       "cache_bandwidth",
                                                        "link_serialization",
                                                        "link_latency",
                                                        "link_credits",

@@ -25,19 +25,20 @@ struct PartText {
 };
 
 constexpr PartText texts[part_count] = {
-    {"compute", "compute.compute_units, compute.matrix_flops_per_cycle"},
+    {"compute", "compute.matrix_flops_per_cycle, compute.compute_units"},
     {"tiles", "workload.gemm.tile"},
     {"tiles", "workload.gemm.tile, compute.compute_units"},
     {"dram", "memory.channels, cache.capacity_MiB"},
     {"", "memory_controller.arbitration, memory.dram.write_drain_from"},
     {"", "memory.interleave_bytes, memory.dram.geometry"},
     {"", "memory.dram.timing.CCDWL"},
-    {"", "cache.latency_ns, memory.path_latency_ns, compute.prefetch_slabs"},
+    {"", "cache.latency_ns, memory.path_latency_ns; in flight: compute.prefetch_slabs, kernels.*.rows_in_flight"},
+    {"", "compute.port_bytes_per_cycle, cache.bank_bytes_per_cycle"},
     {"link", "links.bandwidth_GBps"},
     {"", "links.link_latency_ns"},
     {"", "links.receive_buffer_KiB"},
     {"link", "nic.wire_GBps, nic.messages_per_us, nic.io_GBps"},
-    {"", "compute.launch_latency_ns, processor.register_access_ns"},
+    {"", "compute.launch_latency_ns, processor.register_access_ns, host.post_ns, host.kernel_end_ns"},
     {"", "processor.interrupt_entry_ns, compute.poll_ns"},
     {"", "tracker.ways, tracker.sets"},
     {"", "dma.latency_ns, dma.bytes_in_flight"},
@@ -145,7 +146,7 @@ std::string explanation(const json& report) {
   const double total = total_of(report);
   const std::vector<ExplainedPart> parts = explained_parts(report);
   std::string text = head(report) + fmt::format("  {:<20}{:>12}{:>8}{:>14}{:>8}  {}\n", "critical path", "us", "share",
-                                                "gain, at most", "speedup", "limited by");
+                                                "gain, at most", "up to", "limited by");
   double others = 0;
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (i < parts_shown)

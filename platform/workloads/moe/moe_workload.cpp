@@ -169,7 +169,6 @@ std::vector<Buffer> MoeWorkload::buffers(const RunSettings& settings, std::uint3
   std::vector<Buffer> all{tokens, {"slots", slots * t3_moe_token_bytes(&moe_)}, weights, out};
   all.push_back({"control", t3_moe_control_of(&moe_, settings.gpus).bytes});
   if (is_tracked(settings)) {
-    constexpr std::uint64_t spill_entry_bytes = 32;  // of the table that the driver gives the Tracker
     all.push_back({"spilled", (slots + t3_divide_up(moe_.tokens, T3_MOE_TRACKED_ROWS)) * spill_entry_bytes});
     return all;
   }
