@@ -102,6 +102,9 @@ class RingCollectives {
   static std::uint32_t ring_of(std::uint64_t address);
 
  private:
+  /// In place of an operation in a message: the sender's ring has failed.
+  static constexpr std::uint8_t failure_mark = 0xFF;
+
   struct Active {
     Collective collective;
     RingOrder order;

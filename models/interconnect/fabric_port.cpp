@@ -81,10 +81,10 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
 
 void FabricPort::make_endpoint_sockets() {
   from_endpoint =
-      std::make_unique<DataTargetSocket<FabricPort>>("from_endpoint", this, &FabricPort::request, from_engine);
+      std::make_unique<DataTargetSocket<FabricPort>>("fabric_from_endpoint", this, &FabricPort::request, from_engine);
   from_endpoint->report_to(registers.errors, registers.description().name);
   from_endpoint->on_debug(&FabricPort::debug);
-  to_endpoint = std::make_unique<DataInitiatorSocket<FabricPort>>("to_endpoint", this, &FabricPort::response);
+  to_endpoint = std::make_unique<DataInitiatorSocket<FabricPort>>("fabric_to_endpoint", this, &FabricPort::response);
   to_endpoint->on_taken(&FabricPort::taken);
 }
 

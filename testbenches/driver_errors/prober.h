@@ -39,7 +39,8 @@ constexpr const char* by_workgroup = "system.tracker.index=workgroup";
 class Prober {
  public:
   /// `probe` runs as the firmware of GPU 1.
-  explicit Prober(const std::function<void(Prober&)>& probe) : pair_(idle, {with_nics, with_endpoint, by_workgroup}, idle) {
+  explicit Prober(const std::function<void(Prober&)>& probe)
+      : pair_(idle, {with_nics, with_endpoint, by_workgroup}, idle) {
     processor::CommandProcessor& processor = pair_.gpu(own).native();
     processor.run([&, this](processor::CommandProcessor& p) {
       p_ = &p;

@@ -215,7 +215,7 @@ TEST_CASE("what is neither register nor memory is told by its whole address") {
                    "write of 8 bytes at 0x100000000000: no data");
     CHECK(p.write(at(Block::count, 0), 4, 1) == Status::bad_address);
     p.require_told("control_bus", Status::bad_address, at(Block::count, 0),
-                   "write of 4 bytes at 0x1f0000110000: nothing answers, expected a register block, memory below "
+                   "write of 4 bytes at 0x1f0000120000: nothing answers, expected a register block, memory below "
                    "0x10000000000 or a linked GPU");
     const std::uint64_t theirs = on_gpu(0, address_map::block_base(Block::signals) + 0x1000);
     CHECK(p.read(theirs, 8) == Status::access_denied);

@@ -128,6 +128,21 @@ TEST_CASE("what memory refuses ends the collective at all GPUs") {
   CHECK(bench.transfer(0) == Status::peer_failed);
 }
 
+/// Places 0, 1 and 2 have a part of no bytes, and the sum of the last one begins at place 0.
+TEST_CASE("a GPU that fails before it has been sent anything notifies all others") {
+  RingBench bench(4);
+  bench.of[0]->memory.serve = [](tlm::tlm_generic_payload&) { return tlm::TLM_ADDRESS_ERROR_RESPONSE; };
+  Staged staged;
+  staged.bytes = 32;
+  bench.start_all(staged);
+  bench.settle();
+  CHECK(bench.transfer(0) == Status::bad_address);
+  for (std::uint32_t gpu = 1; gpu < 4; ++gpu) {
+    CHECK(bench.of[gpu]->registers["ended"] == 1);
+    CHECK(bench.transfer(gpu) == Status::peer_failed);
+  }
+}
+
 TEST_CASE("after a reset of all GPUs at any moment, the next collective is as the first one") {
   RingBench bench(3);
   Staged staged;

@@ -102,7 +102,6 @@ TEST_CASE("memory, adders and wire add up to the time of a reduce-scatter of one
   staged.operation = RingOperation::reduce_scatter;
   const Picoseconds memory = p.latency + 300'000, sram = 256 * 1000 / 8, added = 256 * 1000 / 2;
   bench.start_all(staged);
-  bench.settle();
   // Both parts are loaded at once. The first goes out when it is in the engine's memory; the other one follows it
   // there.
   const Picoseconds arrived = memory + sram + sram + bench.wire.latency;
@@ -110,7 +109,12 @@ TEST_CASE("memory, adders and wire add up to the time of a reduce-scatter of one
   const Picoseconds second = memory + 2 * sram;
   CHECK(second < arrived);
   const Picoseconds sum = arrived + sram + sram + added;
-  CHECK(bench.of[0]->memory.arrivals().back().at == sum + sram + p.latency);
+  const Picoseconds stored = sum + sram + p.latency + 300'000;
+  bench.run_for(stored - 1 - now());
+  CHECK(bench.of[0]->memory.arrivals().back().at == stored - 300'000);
+  CHECK(bench.of[0]->registers["ended"] == 0);
+  bench.run_for(2);
+  CHECK(bench.of[0]->registers["ended"] == 1);
 }
 
 }  // namespace t3vp::test::endpoint_room_test

@@ -109,8 +109,8 @@ TEST_CASE("blocks bring their figures along, in the order of construction") {
     const std::string group = name.substr(0, name.find('.'));
     if (groups.empty() || groups.back() != group) groups.push_back(group);
   });
-  CHECK(groups ==
-        std::vector<std::string>{"processor", "compute", "output_map", "cache", "dram", "tracker", "dma", "nic"});
+  CHECK(groups == std::vector<std::string>{"processor", "compute", "output_map", "cache", "dram", "tracker", "dma",
+                                           "nic", "endpoint"});
 }
 
 }  // namespace t3vp::test::gpu_test

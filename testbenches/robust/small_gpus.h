@@ -1,5 +1,5 @@
-// Small GPUs with links and NICs, for what may do anything to them: a reset of many lines and compute units would take
-// most of the time.
+// Small GPUs with links, NICs and endpoint engines, for what may do anything to them: a reset of many lines and compute
+// units would take most of the time.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ inline NodeParameters small_gpus(std::uint32_t gpus) {
     gpu.memory.capacity_bytes = small_memory_bytes;
     gpu.processor.quantum = 0;
     gpu.nic = nic::NicParameters();
+    gpu.endpoint = endpoint::EndpointParameters();
   }
   return parameters;
 }

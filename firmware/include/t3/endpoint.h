@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-enum t3_endpoint_operation { T3_ENDPOINT_REDUCE_SCATTER, T3_ENDPOINT_ALL_GATHER, T3_ENDPOINT_ALL_REDUCE };
+enum t3_endpoint_operation T3_OF_32_BITS { T3_ENDPOINT_REDUCE_SCATTER, T3_ENDPOINT_ALL_GATHER, T3_ENDPOINT_ALL_REDUCE };
 
 /* The buffer is cut into a part for each place of the ring, of whole 32 bytes. The part of place p is
  * t3_endpoint_part_begin(bytes, p, gpus) to that of p + 1. Sums begin at the place behind the owner's, and each place

@@ -25,9 +25,20 @@ Slots slots_of(const BlockDescription& block) {
 struct Table {
   std::vector<const BlockDescription*> blocks;
   std::vector<Slots> slots;
+  std::deque<BlockDescription> spares;
 
   Table() {
-    for (const registers::CatalogueEntry& entry : registers::catalogue) add(entry.description);
+    for (const registers::CatalogueEntry& entry : registers::catalogue) {
+      fill(static_cast<std::size_t>(entry.block));
+      add(entry.description);
+    }
+  }
+  /// Spare windows before this one become blocks without registers.
+  void fill(std::size_t window) {
+    while (blocks.size() < window) {
+      const auto spare = static_cast<address_map::Block>(blocks.size());
+      add(spares.emplace_back(BlockDescription{name_of(spare), {}, text_of(spare)}));
+    }
   }
   void add(const BlockDescription& block) {
     blocks.push_back(&block);
@@ -45,11 +56,7 @@ Table& table() {
 const std::vector<const BlockDescription*>& register_blocks() { return table().blocks; }
 
 void add_register_block(std::size_t window, const BlockDescription& block) {
-  static std::deque<BlockDescription> spares;
-  while (table().blocks.size() <= window) {
-    const auto spare = static_cast<address_map::Block>(table().blocks.size());
-    table().add(spares.emplace_back(BlockDescription{name_of(spare), {}, text_of(spare)}));
-  }
+  table().fill(window + 1);
   table().blocks[window] = &block;
   table().slots[window] = slots_of(block);
 }

@@ -74,7 +74,6 @@ void RivalsWorkload::check_endpoint(const Document& run, const Document& system,
   if (settings.method != "endpoint") return;
   if (!settings.system.endpoint)
     system.reject("/endpoint", "nothing", "an endpoint engine, or another method than endpoint");
-  if (settings.gpus < 2) run.reject("/gpus", "2 or more with method endpoint: a ring has neighbours");
   if (rival_.communication_units != 0)
     run.reject("/workload/rival/communication_units", "0 with method endpoint: no compute unit communicates");
   const std::uint32_t most = std::min(settings.system.endpoint->rings, t3_ring_count(settings.gpus));

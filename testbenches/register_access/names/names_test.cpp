@@ -1,4 +1,5 @@
 // Names of registers against the descriptions themselves, read without the generator.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -58,7 +59,9 @@ TEST_CASE("a block that is added has names in its window, and spare windows befo
 TEST_CASE("every element and field has a name that leads to where the description puts it and back") {
   const auto bases = names_test::bases();
   const auto described = reference::all_blocks();
-  REQUIRE(register_blocks().size() == bases.size());
+  const auto has_registers = [](const BlockDescription* block) { return !block->registers.empty(); };
+  const std::vector<const BlockDescription*>& blocks = register_blocks();
+  REQUIRE(static_cast<std::size_t>(std::count_if(blocks.begin(), blocks.end(), has_registers)) == bases.size());
   for (const auto& [block, base] : bases)
     for (const reference::Register& r : described.at(block))
       for (std::uint64_t element = 0; element < r.count; ++element) {

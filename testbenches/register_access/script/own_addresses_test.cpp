@@ -56,6 +56,9 @@ const std::map<std::string, std::string>& uses() {
       {"dma.queue_record",
        "gpu1.dma.queue_send_base[0] = 0x100000004000\ngpu1.dma.queue_record[0] = 0x4000\n"
        "gpu1.dma.queue_entries[0] = 16\n"},
+      {"endpoint.buffer",
+       "gpu1.endpoint.buffer = 0x4000\ngpu1.endpoint.bytes = 64\ngpu1.endpoint.place = {own = 1, gpus = 2}\n"
+       "gpu1.endpoint.command = {action = start}\n"},
       {"near_memory.follow_output", follow(nowhere, here, here)},
       {"near_memory.follow_bias", follow(here, nowhere, here)},
       {"near_memory.follow_residual", follow(here, here, nowhere)},
@@ -95,12 +98,23 @@ std::set<std::string> described_names() {
   return names;
 }
 
-/// Returns what the script shows on a node whose GPUs have NICs.
+/// A system whose GPUs have NICs and endpoint engines.
+nlohmann::json system_of_all() {
+  const std::string folder = T3VP_SOURCE_DIR "/configs/systems/";
+  std::ifstream stream(folder + "mi210-2nodes.json");
+  nlohmann::json system = nlohmann::json::parse(stream);
+  system["memory"]["file"] = folder + system["memory"]["file"].get<std::string>();
+  system["endpoint"] = {{"sram_KiB", 4096},  {"message_bytes", 8192}, {"rings", 16},
+                        {"adder_GBps", 320}, {"sram_GBps", 1280},     {"latency_ns", 100}};
+  return system;
+}
+
+/// Returns what the script shows on a node of that system.
 std::string shown(const std::string& text) {
   const Folder folder;
   const std::string script = folder.write("a.regs", text + "delay 1 us\n").string();
-  const Outcome outcome = run_program(
-      {"registers", "script", script, "--system", T3VP_SOURCE_DIR "/configs/systems/mi210-2nodes.json", "--gpus", "2"});
+  const std::string system = folder.write("system.json", system_of_all().dump()).string();
+  const Outcome outcome = run_program({"registers", "script", script, "--system", system, "--gpus", "2"});
   return outcome.out + outcome.err;
 }
 
