@@ -6,7 +6,7 @@
 #include "moe_kernels.h"
 #include "t3/shmem_device.h"
 
-enum { TILES = 4 };
+enum { WAVES = 4 }; /* for each of a ring kernel's: rows are small, and each has its own address */
 
 /* The list that this workgroup works at, its share of it, and what its waves have in common. */
 struct share {
@@ -180,44 +180,38 @@ static struct place place_of(const struct move* m, const struct list* l, uint32_
   return place;
 }
 
-/* In blocks, of which several are on their way. */
 static void move_row(struct t3_wave* wave, const struct move* m, const struct place* place) {
   const struct t3_move_tokens_arguments* p = m->p;
   const uint32_t each = wave->device->kernels.ring.block_bytes / t3_element_bytes(m->e.element);
-  for (uint32_t first = 0; first < p->columns; first += TILES * each)
-    for (uint32_t pass = 0; pass < 2; ++pass)
-      for (uint32_t i = 0; i < TILES && first + i * each < p->columns; ++i) {
-        const uint32_t column = first + i * each, columns = t3_smaller(each, p->columns - column);
-        const struct t3_tile tile = {i, 1, columns, m->e.element};
-        struct t3_access access = {
-            .address = (pass == 0 ? place->from : place->to) + t3_row_bytes_of(column, p->element),
-            .rows = 1,
-            .columns = columns,
-            .element = m->e.element,
-            .at_once = true};
-        if (pass == 0) {
-          t3_load(wave, tile, access);
-          continue;
-        }
-        access.of = place->of;
-        access.uncached = place->of.named;
-        t3_store(wave, tile, access);
-      }
+  for (uint32_t column = 0; column < p->columns; column += each) {
+    const uint32_t columns = t3_smaller(each, p->columns - column);
+    const struct t3_tile tile = {0, 1, columns, m->e.element};
+    const uint64_t before = t3_row_bytes_of(column, p->element);
+    struct t3_access access = {
+        .address = place->from + before, .rows = 1, .columns = columns, .element = m->e.element, .at_once = true};
+    t3_load(wave, tile, access);
+    access.address = place->to + before;
+    access.of = place->of;
+    access.uncached = place->of.named;
+    t3_store(wave, tile, access);
+    t3_fence(wave);
+  }
 }
 
+/* Waves have successive rows each, so that one access reads several choices. */
 static bool move_rows(struct t3_wave* wave, const struct move* m, const struct list* l) {
   const struct share* share = wave->local;
+  const uint64_t count = share->end - share->begin;
+  const uint32_t end = share->begin + (uint32_t)(count * (wave->wave + 1) / wave->waves);
   struct t3_moe_list ids = {.address = l->ids};
-  for (uint32_t row = share->begin + wave->wave; row < share->end; row += wave->waves) {
+  for (uint32_t row = share->begin + (uint32_t)(count * wave->wave / wave->waves); row < end; ++row) {
     uint32_t id = 0;
     if (row < share->rows && !t3_moe_list_at(wave, &ids, row, &id)) return false;
     const struct place place = place_of(m, l, row, id); /* a slot without a token gets the first one */
-    if (is_far(m, l)) {
-      if (!put(wave, m, place.to, place.from, t3_row_bytes_of(m->p->columns, m->p->element), l->peer)) return false;
-      continue;
-    }
-    move_row(wave, m, &place);
-    t3_fence(wave);
+    if (!is_far(m, l))
+      move_row(wave, m, &place);
+    else if (!put(wave, m, place.to, place.from, t3_row_bytes_of(m->p->columns, m->p->element), l->peer))
+      return false;
   }
   return true;
 }
@@ -340,9 +334,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   return (struct t3_plan){.name = is_dispatch(p) ? "dispatch" : "combine",
                           .workgroups = launch->workgroups,
                           .workgroups_per_cu = ring->workgroups_per_cu,
-                          .register_bytes = ring->block_bytes * ring->blocks_in_flight * TILES,
-                          .waves = ring->blocks_in_flight,
-                          .tiles = TILES,
+                          .register_bytes = ring->block_bytes * ring->blocks_in_flight * WAVES,
+                          .waves = ring->blocks_in_flight * WAVES,
+                          .tiles = 1,
                           .local_bytes = sizeof(struct share),
                           .together = p->awaits,
                           .written = {t3_range_of(&to)},
