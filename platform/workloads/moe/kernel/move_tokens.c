@@ -92,7 +92,7 @@ static bool count_rows(struct t3_wave* wave, const struct move* m, const struct 
   const struct t3_move_tokens_arguments* p = m->p;
   uint32_t rows[T3_MOE_LINE_WORDS];
   const uint64_t counts = p->control + m->control.counts;
-  const struct t3_moe_senders senders = {&m->e, p->control, p->gpu, p->gpus, m->parts};
+  const struct t3_moe_senders senders = {&m->e, p->control, p->gpu, p->gpus, m->parts, p->list_signal, p->list_epoch};
   if (is_dispatch(p))
     return t3_moe_read_word(wave, p->control + m->control.sent + (uint64_t)l->number * T3_MOE_WORD, count);
   if (p->tile_rows == 0) {
@@ -247,6 +247,8 @@ static void end_share(struct t3_wave* wave, const struct move* m, const struct l
     return;
   }
   send_count(wave, m, l, share->rows);
+  if (l->peer != p->gpu)
+    t3_signal(wave, (struct t3_counter){.address = t3_moe_add_register(l->peer, p->list_signal + l->expert)});
   t3_fence(wave);
 }
 
@@ -313,6 +315,9 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                      ", gpus_per_node %u, contexts %u, awaits %u: those of a symmetric heap and "
                      "no wait, or 0, expected",
                      p->heap_table, p->gpus_per_node, p->contexts, p->awaits);
+  if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_COUNT) &&
+      !t3_check_counters(check, p->list_signal, p->experts / p->gpus))
+    return false;
   if (p->padded && (!is_dispatch(p) || !notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)))
     return t3_refuse(check, T3_BAD_PACKET,
                      "padded with direction %u, notice %u: a dispatch without "
