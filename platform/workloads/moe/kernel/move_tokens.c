@@ -125,6 +125,21 @@ static bool put(struct t3_wave* wave, const struct move* m, uint64_t to, uint64_
   return t3_shmem_putmem_nbi(wave, &share->shmem, in_heap(m, to), from, bytes, gpu) == T3_OK;
 }
 
+/* Two of them lie in a message itself, and so are real in every run. */
+static bool post_ids(struct t3_wave* wave, const struct move* m, const struct list* l, uint64_t to, uint32_t last) {
+  const struct share* share = wave->local;
+  struct t3_moe_list ids = {.address = l->ids};
+  for (uint32_t row = share->begin; row < last; row += 2) {
+    uint32_t two[2] = {0, 0};
+    for (uint32_t i = 0; i < 2 && row + i < last; ++i)
+      if (!t3_moe_list_at(wave, &ids, row + i, &two[i])) return false;
+    if (t3_shmem_uint64_p(wave, &share->shmem, in_heap(m, to) + (uint64_t)row * T3_MOE_WORD,
+                          two[0] | (uint64_t)two[1] << 32, l->peer) != T3_OK)
+      return false;
+  }
+  return true;
+}
+
 /* The receiver gets the choices' numbers before their rows. */
 static bool send_ids(struct t3_wave* wave, const struct move* m, const struct list* l, const struct share* share) {
   const struct t3_move_tokens_arguments* p = m->p;
@@ -132,10 +147,7 @@ static bool send_ids(struct t3_wave* wave, const struct move* m, const struct li
   const uint64_t to = t3_on_gpu(l->peer, p->control) + m->control.origins +
                       ((uint64_t)l->expert * p->gpus + p->gpu) * t3_moe_list_bytes(&m->e);
   const uint32_t last = t3_smaller(share->end, share->rows);
-  if (is_far(m, l))
-    return share->begin >= last ||
-           put(wave, m, to + (uint64_t)share->begin * T3_MOE_WORD, l->ids + (uint64_t)share->begin * T3_MOE_WORD,
-               (uint64_t)(last - share->begin) * T3_MOE_WORD, l->peer);
+  if (is_far(m, l)) return post_ids(wave, m, l, to, last);
   for (uint32_t row = share->begin; row < last;) {
     const uint32_t end = t3_smaller((row / T3_MOE_LINE_WORDS + 1) * T3_MOE_LINE_WORDS, last);
     uint32_t id = 0;
@@ -148,14 +160,19 @@ static bool send_ids(struct t3_wave* wave, const struct move* m, const struct li
   return true;
 }
 
+/* Where a part begins: at an even row, since a message has the numbers of two. */
+static uint32_t boundary(uint64_t rows, uint32_t part, uint32_t parts) {
+  return (uint32_t)(part == parts ? rows : rows * part / parts / 2 * 2);
+}
+
 /* One wave prepares for all. */
 static bool begin_share(struct t3_wave* wave, const struct move* m, const struct list* l, uint32_t part) {
   struct share* share = wave->local;
   if (wave->wave == 0) {
     share->failed = !count_rows(wave, m, l, &share->rows);
     const uint64_t travel = m->p->padded ? m->p->slots : share->rows;
-    share->begin = (uint32_t)(travel * part / m->parts);
-    share->end = (uint32_t)(travel * (part + 1u) / m->parts);
+    share->begin = boundary(travel, part, m->parts);
+    share->end = boundary(travel, part + 1, m->parts);
     if (!share->failed && is_dispatch(m->p)) share->failed = !send_ids(wave, m, l, share);
   }
   t3_workgroup_barrier(wave);
