@@ -130,7 +130,8 @@ enum t3_status t3_moe_prepare(struct t3_context* gpu, struct t3_moe_run* r) {
   T3_TRY(open_queues(gpu, r));
   T3_TRY(t3_write_zeros(gpu, r->data, r->control.bytes));
   T3_TRY(list_choices(gpu, r));
-  for (uint32_t i = 0; i < 2; ++i) T3_TRY(t3_read_epoch(gpu, t3_first_counter(gpu, 1) + i, &r->epoch[i]));
+  for (uint32_t i = 0; i < T3_MOE_COUNTERS; ++i)
+    T3_TRY(t3_read_epoch(gpu, t3_moe_counter_of(gpu, &r->moe, i), &r->epoch[i]));
   if (!t3_moe_is_tracked(&r->moe)) return T3_OK;
   T3_TRY(zero_sums(gpu, r));
   T3_TRY(t3_moe_map_sums(gpu, r));

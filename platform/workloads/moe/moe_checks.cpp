@@ -48,6 +48,12 @@ void MoeWorkload::check(const Document& run, const Document& system, const RunSe
     run.reject("/workload/moe/communication_units",
                fmt::format("less than the {} compute units of a GPU", settings.system.compute.compute_units));
   if (moe_.padded && !tracked) run.reject("/workload/moe/padded", "false, or nothing, or method t3 or t3-mca");
+  constexpr std::uint32_t most_local = 256;  // whose lists have counters of their own
+  if (method == "deepep" && moe_.experts / settings.gpus > most_local)
+    run.reject("/workload/moe/experts",
+               fmt::format("at most {} of each GPU with method deepep, which has a counter for "
+                           "each",
+                           most_local));
   check_collective_registers(system, settings);
   require_room(run, settings, buffers(settings, 0), "tokens, weights, slots and results");
   if (tracked) check_maps(system, settings);

@@ -8,15 +8,11 @@
 _Static_assert(T3_GEMM_EXPERTS_ARGUMENTS_BYTES <= T3_ARGUMENT_ROOM, "arguments go with the packet");
 _Static_assert(T3_MOVE_TOKENS_ARGUMENTS_BYTES <= T3_ARGUMENT_ROOM, "arguments go with the packet");
 
-static uint32_t counter_of(const struct t3_context* gpu, enum t3_moe_counter counter) {
-  return t3_first_counter(gpu, 1) + (uint32_t)counter;
-}
-
 enum t3_status t3_moe_share_counts(struct t3_context* gpu, const struct t3_moe_run* r) {
   const struct t3_moe* e = &r->moe;
   const struct t3_share_counts_arguments arguments = {.control = r->data,
                                                       .signal_epoch = r->epoch[T3_MOE_RESULTS],
-                                                      .signal = counter_of(gpu, T3_MOE_RESULTS),
+                                                      .signal = t3_moe_counter_of(gpu, e, T3_MOE_RESULTS),
                                                       .tokens = e->tokens,
                                                       .experts = e->experts,
                                                       .slots = e->slots,
@@ -48,6 +44,8 @@ static enum t3_status launch_move(struct t3_context* gpu, const struct t3_moe_ru
   arguments->element = (uint8_t)e->element;
   arguments->awaits = e->mechanism == T3_MOE_BULK;
   arguments->padded = e->padded;
+  arguments->list_signal = t3_moe_counter_of(gpu, e, T3_MOE_LISTS);
+  arguments->list_epoch = r->epoch[T3_MOE_LISTS];
   arguments->gpus_per_node = (uint16_t)e->gpus_per_node;
   arguments->heap_table = r->heap.table;
   arguments->table_bytes = (uint32_t)r->heap.table_bytes;
@@ -63,11 +61,12 @@ enum t3_status t3_moe_launch_dispatch(struct t3_context* gpu, const struct t3_mo
                                     [T3_MOE_DEEPEP] = T3_MOVE_TOKENS_ARGUMENTS_NOTICE_COUNT,
                                     [T3_MOE_TRACKED] = T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE,
                                     [T3_MOE_TRACKED_MCA] = T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE};
+  const struct t3_moe* e = &r->moe;
   struct t3_move_tokens_arguments arguments = {.from = r->tokens.address,
                                                .to = r->slots.address,
                                                .columns = r->moe.inner,
                                                .signal_epoch = r->epoch[T3_MOE_TOKENS],
-                                               .signal = counter_of(gpu, T3_MOE_TOKENS),
+                                               .signal = t3_moe_counter_of(gpu, e, T3_MOE_TOKENS),
                                                .direction = T3_MOVE_TOKENS_ARGUMENTS_DIRECTION_DISPATCH,
                                                .notice = notices[r->moe.mechanism]};
   return launch_move(gpu, r, &arguments);
@@ -85,7 +84,7 @@ enum t3_status t3_moe_launch_combine(struct t3_context* gpu, const struct t3_moe
       .to = r->results,
       .columns = e->hidden,
       .signal_epoch = epoch_of_results(gpu, r),
-      .signal = counter_of(gpu, T3_MOE_RESULTS),
+      .signal = t3_moe_counter_of(gpu, e, T3_MOE_RESULTS),
       .tiles_across = t3_divide_up(e->hidden, e->tile_columns),
       .tile_rows = (uint16_t)(e->mechanism == T3_MOE_DEEPEP ? e->tile_rows : 0),
       .direction = T3_MOVE_TOKENS_ARGUMENTS_DIRECTION_COMBINE,
@@ -120,6 +119,8 @@ enum t3_status t3_moe_launch_gemm(struct t3_context* gpu, const struct t3_moe_ru
                                                       .target = tracked,
                                                       .flagged = e->mechanism == T3_MOE_DEEPEP,
                                                       .plan = plan_of(e),
+                                                      .list_signal = t3_moe_counter_of(gpu, e, T3_MOE_LISTS),
+                                                      .list_epoch = r->epoch[T3_MOE_LISTS],
                                                       .gpus_per_node = (uint16_t)e->gpus_per_node,
                                                       .parts = (uint16_t)t3_moe_parts(e, movers(gpu, e))};
   unsigned char bytes[T3_GEMM_EXPERTS_ARGUMENTS_BYTES];
@@ -135,7 +136,7 @@ enum t3_status t3_moe_launch_sum(struct t3_context* gpu, const struct t3_moe_run
       .results = r->results,
       .out = r->out.address,
       .signal_epoch = r->epoch[T3_MOE_RESULTS],
-      .signal = e->mechanism == T3_MOE_DEEPEP ? counter_of(gpu, T3_MOE_RESULTS) : 0,
+      .signal = e->mechanism == T3_MOE_DEEPEP ? t3_moe_counter_of(gpu, e, T3_MOE_RESULTS) : 0,
       .tokens = e->tokens,
       .hidden = e->hidden,
       .experts = e->experts,

@@ -45,7 +45,8 @@ struct tile {
 static bool load_expert(struct t3_wave* wave, struct product* product) {
   const struct t3_gemm_experts_arguments* p = wave->arguments;
   const uint64_t counts = p->control + product->control.counts;
-  const struct t3_moe_senders senders = {&product->e, p->control, p->gpu, p->gpus, p->parts};
+  const struct t3_moe_senders senders = {&product->e, p->control,     p->gpu,       p->gpus,
+                                         p->parts,    p->list_signal, p->list_epoch};
   const bool read = p->flagged ? t3_moe_await_counts(wave, &senders, product->expert, product->rows)
                                : t3_moe_read_counts(wave, counts, product->expert, p->gpus, product->rows);
   uint32_t all = 0;
@@ -265,6 +266,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                      "%u workgroups, hidden %u, inner %u: 1 or more, 1 to %u "
                      "of both expected",
                      launch->workgroups, p->hidden, p->inner, UINT16_MAX);
+  if (p->flagged && !t3_check_counters(check, p->list_signal, p->experts / p->gpus)) return false;
   if (p->plan > T3_GEMM_EXPERTS_ARGUMENTS_PLAN_SLOTS)
     return t3_refuse(check, T3_BAD_PACKET, "plan %u: at most %d expected", p->plan,
                      T3_GEMM_EXPERTS_ARGUMENTS_PLAN_SLOTS);

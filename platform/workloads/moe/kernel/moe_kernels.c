@@ -76,6 +76,10 @@ bool t3_moe_read_counts(struct t3_wave* wave, uint64_t counts, uint32_t expert, 
 bool t3_moe_await_counts(struct t3_wave* wave, const struct t3_moe_senders* senders, uint32_t expert, uint32_t* rows) {
   const uint32_t gpus = senders->gpus;
   const uint64_t line = senders->control + t3_moe_control_of(senders->e, gpus).counts + (uint64_t)expert * T3_MOE_LINE;
+  const uint32_t near = senders->e->gpus_per_node == 0 ? gpus : senders->e->gpus_per_node;
+  /* Workgroups that all polled a line would take its channel's whole bandwidth. */
+  t3_wait_counter(wave, (struct t3_counter){.address = t3_moe_value_register(senders->gpu, senders->signal + expert),
+                                            .threshold = senders->epoch + near - 1});
   for (;;) {
     if (!read_line(wave, line, gpus, rows)) return false;
     const uint32_t missing = first_missing(senders, rows);

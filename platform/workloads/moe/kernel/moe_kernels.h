@@ -34,6 +34,8 @@ struct t3_moe_senders {
   const struct t3_moe* e;
   uint64_t control;
   uint32_t gpu, gpus, parts;
+  uint32_t signal; /* counter of local expert 0 */
+  uint64_t epoch;  /* of these counters */
 };
 /* Does the same when all of them have come. */
 bool t3_moe_await_counts(struct t3_wave* wave, const struct t3_moe_senders* senders, uint32_t expert, uint32_t* rows);

@@ -6,7 +6,7 @@
 #include "moe_kernels.h"
 #include "t3/shmem_device.h"
 
-enum { TILES = 4 };
+enum { WAVES = 4 }; /* for each of a ring kernel's: rows are small, and each has its own address */
 
 /* The list that this workgroup works at, its share of it, and what its waves have in common. */
 struct share {
@@ -92,7 +92,7 @@ static bool count_rows(struct t3_wave* wave, const struct move* m, const struct 
   const struct t3_move_tokens_arguments* p = m->p;
   uint32_t rows[T3_MOE_LINE_WORDS];
   const uint64_t counts = p->control + m->control.counts;
-  const struct t3_moe_senders senders = {&m->e, p->control, p->gpu, p->gpus, m->parts};
+  const struct t3_moe_senders senders = {&m->e, p->control, p->gpu, p->gpus, m->parts, p->list_signal, p->list_epoch};
   if (is_dispatch(p))
     return t3_moe_read_word(wave, p->control + m->control.sent + (uint64_t)l->number * T3_MOE_WORD, count);
   if (p->tile_rows == 0) {
@@ -125,6 +125,21 @@ static bool put(struct t3_wave* wave, const struct move* m, uint64_t to, uint64_
   return t3_shmem_putmem_nbi(wave, &share->shmem, in_heap(m, to), from, bytes, gpu) == T3_OK;
 }
 
+/* Two of them lie in a message itself, and so are real in every run. */
+static bool post_ids(struct t3_wave* wave, const struct move* m, const struct list* l, uint64_t to, uint32_t last) {
+  const struct share* share = wave->local;
+  struct t3_moe_list ids = {.address = l->ids};
+  for (uint32_t row = share->begin; row < last; row += 2) {
+    uint32_t two[2] = {0, 0};
+    for (uint32_t i = 0; i < 2 && row + i < last; ++i)
+      if (!t3_moe_list_at(wave, &ids, row + i, &two[i])) return false;
+    if (t3_shmem_uint64_p(wave, &share->shmem, in_heap(m, to) + (uint64_t)row * T3_MOE_WORD,
+                          two[0] | (uint64_t)two[1] << 32, l->peer) != T3_OK)
+      return false;
+  }
+  return true;
+}
+
 /* The receiver gets the choices' numbers before their rows. */
 static bool send_ids(struct t3_wave* wave, const struct move* m, const struct list* l, const struct share* share) {
   const struct t3_move_tokens_arguments* p = m->p;
@@ -132,10 +147,7 @@ static bool send_ids(struct t3_wave* wave, const struct move* m, const struct li
   const uint64_t to = t3_on_gpu(l->peer, p->control) + m->control.origins +
                       ((uint64_t)l->expert * p->gpus + p->gpu) * t3_moe_list_bytes(&m->e);
   const uint32_t last = t3_smaller(share->end, share->rows);
-  if (is_far(m, l))
-    return share->begin >= last ||
-           put(wave, m, to + (uint64_t)share->begin * T3_MOE_WORD, l->ids + (uint64_t)share->begin * T3_MOE_WORD,
-               (uint64_t)(last - share->begin) * T3_MOE_WORD, l->peer);
+  if (is_far(m, l)) return post_ids(wave, m, l, to, last);
   for (uint32_t row = share->begin; row < last;) {
     const uint32_t end = t3_smaller((row / T3_MOE_LINE_WORDS + 1) * T3_MOE_LINE_WORDS, last);
     uint32_t id = 0;
@@ -148,14 +160,19 @@ static bool send_ids(struct t3_wave* wave, const struct move* m, const struct li
   return true;
 }
 
+/* Where a part begins: at an even row, since a message has the numbers of two. */
+static uint32_t boundary(uint64_t rows, uint32_t part, uint32_t parts) {
+  return (uint32_t)(part == parts ? rows : rows * part / parts / 2 * 2);
+}
+
 /* One wave prepares for all. */
 static bool begin_share(struct t3_wave* wave, const struct move* m, const struct list* l, uint32_t part) {
   struct share* share = wave->local;
   if (wave->wave == 0) {
     share->failed = !count_rows(wave, m, l, &share->rows);
     const uint64_t travel = m->p->padded ? m->p->slots : share->rows;
-    share->begin = (uint32_t)(travel * part / m->parts);
-    share->end = (uint32_t)(travel * (part + 1u) / m->parts);
+    share->begin = boundary(travel, part, m->parts);
+    share->end = boundary(travel, part + 1, m->parts);
     if (!share->failed && is_dispatch(m->p)) share->failed = !send_ids(wave, m, l, share);
   }
   t3_workgroup_barrier(wave);
@@ -180,44 +197,38 @@ static struct place place_of(const struct move* m, const struct list* l, uint32_
   return place;
 }
 
-/* In blocks, of which several are on their way. */
 static void move_row(struct t3_wave* wave, const struct move* m, const struct place* place) {
   const struct t3_move_tokens_arguments* p = m->p;
   const uint32_t each = wave->device->kernels.ring.block_bytes / t3_element_bytes(m->e.element);
-  for (uint32_t first = 0; first < p->columns; first += TILES * each)
-    for (uint32_t pass = 0; pass < 2; ++pass)
-      for (uint32_t i = 0; i < TILES && first + i * each < p->columns; ++i) {
-        const uint32_t column = first + i * each, columns = t3_smaller(each, p->columns - column);
-        const struct t3_tile tile = {i, 1, columns, m->e.element};
-        struct t3_access access = {
-            .address = (pass == 0 ? place->from : place->to) + t3_row_bytes_of(column, p->element),
-            .rows = 1,
-            .columns = columns,
-            .element = m->e.element,
-            .at_once = true};
-        if (pass == 0) {
-          t3_load(wave, tile, access);
-          continue;
-        }
-        access.of = place->of;
-        access.uncached = place->of.named;
-        t3_store(wave, tile, access);
-      }
+  for (uint32_t column = 0; column < p->columns; column += each) {
+    const uint32_t columns = t3_smaller(each, p->columns - column);
+    const struct t3_tile tile = {0, 1, columns, m->e.element};
+    const uint64_t before = t3_row_bytes_of(column, p->element);
+    struct t3_access access = {
+        .address = place->from + before, .rows = 1, .columns = columns, .element = m->e.element, .at_once = true};
+    t3_load(wave, tile, access);
+    access.address = place->to + before;
+    access.of = place->of;
+    access.uncached = place->of.named;
+    t3_store(wave, tile, access);
+    t3_fence(wave);
+  }
 }
 
+/* Waves have successive rows each, so that one access reads several choices. */
 static bool move_rows(struct t3_wave* wave, const struct move* m, const struct list* l) {
   const struct share* share = wave->local;
+  const uint64_t count = share->end - share->begin;
+  const uint32_t end = share->begin + (uint32_t)(count * (wave->wave + 1) / wave->waves);
   struct t3_moe_list ids = {.address = l->ids};
-  for (uint32_t row = share->begin + wave->wave; row < share->end; row += wave->waves) {
+  for (uint32_t row = share->begin + (uint32_t)(count * wave->wave / wave->waves); row < end; ++row) {
     uint32_t id = 0;
     if (row < share->rows && !t3_moe_list_at(wave, &ids, row, &id)) return false;
     const struct place place = place_of(m, l, row, id); /* a slot without a token gets the first one */
-    if (is_far(m, l)) {
-      if (!put(wave, m, place.to, place.from, t3_row_bytes_of(m->p->columns, m->p->element), l->peer)) return false;
-      continue;
-    }
-    move_row(wave, m, &place);
-    t3_fence(wave);
+    if (!is_far(m, l))
+      move_row(wave, m, &place);
+    else if (!put(wave, m, place.to, place.from, t3_row_bytes_of(m->p->columns, m->p->element), l->peer))
+      return false;
   }
   return true;
 }
@@ -253,6 +264,8 @@ static void end_share(struct t3_wave* wave, const struct move* m, const struct l
     return;
   }
   send_count(wave, m, l, share->rows);
+  if (l->peer != p->gpu)
+    t3_signal(wave, (struct t3_counter){.address = t3_moe_add_register(l->peer, p->list_signal + l->expert)});
   t3_fence(wave);
 }
 
@@ -319,6 +332,9 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                      ", gpus_per_node %u, contexts %u, awaits %u: those of a symmetric heap and "
                      "no wait, or 0, expected",
                      p->heap_table, p->gpus_per_node, p->contexts, p->awaits);
+  if (notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_COUNT) &&
+      !t3_check_counters(check, p->list_signal, p->experts / p->gpus))
+    return false;
   if (p->padded && (!is_dispatch(p) || !notes(p, T3_MOVE_TOKENS_ARGUMENTS_NOTICE_NONE)))
     return t3_refuse(check, T3_BAD_PACKET,
                      "padded with direction %u, notice %u: a dispatch without "
@@ -340,9 +356,9 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
   return (struct t3_plan){.name = is_dispatch(p) ? "dispatch" : "combine",
                           .workgroups = launch->workgroups,
                           .workgroups_per_cu = ring->workgroups_per_cu,
-                          .register_bytes = ring->block_bytes * ring->blocks_in_flight * TILES,
-                          .waves = ring->blocks_in_flight,
-                          .tiles = TILES,
+                          .register_bytes = ring->block_bytes * ring->blocks_in_flight * WAVES,
+                          .waves = ring->blocks_in_flight * WAVES,
+                          .tiles = 1,
                           .local_bytes = sizeof(struct share),
                           .together = p->awaits,
                           .written = {t3_range_of(&to)},
