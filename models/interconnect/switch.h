@@ -14,9 +14,9 @@
 // leaves, and the update that has found no room goes on alone. An update is taken from its receive buffer when it has
 // been added, and acknowledged when the owner has acknowledged the sum. A sum keeps its room until its link has taken
 // it. Its extension's `addend` is the number of the other updates in it, by which the owner's Tracker counts them.
-// Stores and requests do not overtake sums that have updates of their sender to the same GPU: they wait in their
-// receive buffer until the link has taken these. Nothing else waits, and links to GPUs always drain, so there is no
-// deadlock.
+// Flags, signals and requests do not overtake sums that have updates of their sender to the same GPU, nor do stores to
+// the same bytes: they wait in their receive buffer until the link has taken these. Nothing else waits, sums leave at
+// their timeouts, and links to GPUs always drain, so there is no deadlock.
 //
 // It also fetches a GPU's bytes once for loads of several GPUs: a load of the same bytes joins one in flight. No load
 // joins behind a write of that GPU or to it that has passed here, since it might have to see what is newer.
