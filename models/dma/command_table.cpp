@@ -121,7 +121,9 @@ bool CommandTable::takes(const Command& command, registers::Dma::Command::Operat
                               command.block_tiles, range.grid.wavefronts));
   if (command.kind != Command::Kind::notify) {
     const std::uint64_t destination = command.destinations[0];
-    const ChunkCheck found = command.by_queue ? check_queue_(command) : check_destination(range, destination);
+    const ChunkCheck found = command.by_queue
+                                 ? check_queue_(command)
+                                 : check_destination(range, destination, command.kind == Command::Kind::store);
     if (found.status != Status::ok) return refuse(found.status, destination, found.text);
   }
   for (const Command& other : commands_)
@@ -226,14 +228,17 @@ ChunkCheck CommandTable::check_peer(std::uint64_t destination) const {
   return {};
 }
 
-ChunkCheck CommandTable::check_destination(const StagedChunk& range, std::uint64_t destination) {
+ChunkCheck CommandTable::check_destination(const StagedChunk& range, std::uint64_t destination, bool stores) {
   const std::uint64_t peer = address_map::gpu_of(destination);
-  if (const ChunkCheck wrong = check_peer(destination); wrong.status != Status::ok) return wrong;
+  const bool is_multicast = stores && peer == address_map::all_gpus && remote_.reaches(destination);
+  const ChunkCheck wrong =
+      check_peer(is_multicast ? address_map::on_gpu(gpu_ + 1, address_map::local_of(destination)) : destination);
+  if (wrong.status != Status::ok) return wrong;
   if (!remote_.reaches(destination))
     return {Status::no_peer, fmt::format("GPU {} of destination {:#x} cannot be reached", peer, destination)};
   if (!remote_.holds(destination, range.grid.bytes()))
-    return {Status::bad_address, fmt::format("destination {:#x} of {:#x} bytes does not end in the memory of GPU {}",
-                                             destination, range.grid.bytes(), peer)};
+    return {Status::bad_address, fmt::format("destination {:#x} of {:#x} bytes does not end in the memory of {}",
+                                             destination, range.grid.bytes(), gpu_name(peer))};
   return {};
 }
 

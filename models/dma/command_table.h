@@ -61,7 +61,8 @@ class CommandTable {
   Command staged() const;
   void signal(const Command& command, OrderPoint point);
   bool takes(const Command& command, registers::Dma::Command::Operation operation);
-  ChunkCheck check_destination(const StagedChunk& range, std::uint64_t destination);
+  /// Stores may go to all GPUs.
+  ChunkCheck check_destination(const StagedChunk& range, std::uint64_t destination, bool stores = false);
 
   registers::Dma& registers_;
   DmaStatus& status_;

@@ -11,6 +11,17 @@
 
 namespace t3vp::interconnect {
 
+namespace {
+
+/// Flags are asked for again and again: each answer counts.
+bool is_tensor_load(tlm::tlm_generic_payload& read) {
+  const DataExtension& extension = extension_of(read);
+  return extension.operation == Operation::load && !extension.real && extension.traffic != TrafficClass::control &&
+         extension.shape.row_bytes % bytes_of(extension.element) == 0;
+}
+
+}  // namespace
+
 Switch::Switch(const sc_core::sc_module_name& name, Picoseconds latency, const std::vector<std::uint32_t>& neighbours,
                Route route, std::size_t receivers, bool reduces, const Merging& merging)
     : sc_module(checked(name, with_latency(latency), PortRoute{route, neighbours.size()})),
@@ -38,7 +49,10 @@ void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picosecond
   const DataExtension& extension = extension_of(transaction);
   if (extension.operation == Operation::answer)
     if (Sum* const sum = sum_with(extension.fabric.asked)) return take_part(*sum, receiver, transaction, delay);
-  if (merging_.works() && (merge(receiver, transaction, delay) || hold(receiver, transaction, delay))) return;
+  if (merging_.works()) {
+    close_loads(transaction);
+    if (merge(receiver, transaction, delay) || hold(receiver, transaction, delay)) return;
+  }
   pass(receiver, transaction, delay);
 }
 
@@ -46,8 +60,11 @@ void Switch::pass(std::size_t receiver, tlm::tlm_generic_payload& transaction, P
   const DataExtension& extension = extension_of(transaction);
   const std::uint64_t gpu = address_map::gpu_of(transaction.get_address());
   if (gpu == address_map::all_gpus && reduces_)
-    return extension.operation == Operation::request ? ask_all(receiver, transaction, delay)
+    return extension.operation == Operation::request ? ask(receiver, transaction, neighbours_, delay)
                                                      : pass_to_all(receiver, transaction, delay);
+  if (merging_.works() && extension.operation == Operation::request && hop_to(route_, gpu).port != no_port &&
+      is_tensor_load(*extension.fabric.asked))
+    return fetch_once(receiver, transaction, delay);
   const Hop hop = hop_to(route_, gpu);
   if (hop.port == no_port) return refuse(receiver, transaction, tlm::TLM_ADDRESS_ERROR_RESPONSE, delay);
   forward(receiver, transaction, hop, delay);
@@ -125,7 +142,15 @@ void Switch::end_of(Multicast& multicast, Transaction& relay, Picoseconds delay)
   ingress[ended.receiver]->respond(*ended.original, ended.answered_at - now() + latency_);
 }
 
+/// Of all GPUs the first one answers.
 unsigned Switch::debug(int, tlm::tlm_generic_payload& transaction) {
+  const std::uint64_t address = transaction.get_address();
+  if (address_map::gpu_of(address) == address_map::all_gpus && reduces_) {
+    transaction.set_address(address_map::on_gpu(neighbours_[0], address_map::local_of(address)));
+    const unsigned bytes = debug(0, transaction);
+    transaction.set_address(address);
+    return bytes;
+  }
   const Hop hop = hop_to(route_, address_map::gpu_of(transaction.get_address()));
   if (hop.port != no_port) return (*egress[hop.port])->transport_dbg(transaction);
   transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);

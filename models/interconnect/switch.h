@@ -14,9 +14,12 @@
 // leaves, and the update that has found no room goes on alone. An update is taken from its receive buffer when it has
 // been added, and acknowledged when the owner has acknowledged the sum. A sum keeps its room until its link has taken
 // it. Its extension's `addend` is the number of the other updates in it, by which the owner's Tracker counts them.
-// Stores and requests do not overtake sums that have updates of their sender to the same GPU: they wait in their
-// receive buffer until the link has taken these. Nothing else waits, and links to GPUs always drain, so there is no
-// deadlock.
+// Flags, signals and requests do not overtake sums that have updates of their sender to the same GPU, nor do stores to
+// the same bytes: they wait in their receive buffer until the link has taken these. Nothing else waits, sums leave at
+// their timeouts, and links to GPUs always drain, so there is no deadlock.
+//
+// It also fetches a GPU's bytes once for loads of several GPUs: a load of the same bytes joins one in flight. No load
+// joins behind a write of that GPU or to it that has passed here, since it might have to see what is newer.
 #pragma once
 
 #include <list>
@@ -55,7 +58,11 @@ class Switch : public sc_core::sc_module, public OrderTeller {
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
     std::uint32_t refusal = 0;
   };
-  /// A load of all GPUs: its request, and a load of each GPU's part.
+  struct Asked {
+    tlm::tlm_generic_payload* request;
+    std::size_t receiver;
+  };
+  /// A load of all GPUs: its request, and a load of each GPU's part. Or loads of one GPU, with one part.
   struct Sum {
     tlm::tlm_generic_payload* request;
     std::size_t receiver;
@@ -64,6 +71,8 @@ class Switch : public sc_core::sc_module, public OrderTeller {
     Picoseconds latest = 0;      ///< of what has come so far
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
     std::uint32_t refusal = 0;
+    std::vector<Asked> joined = {};  ///< further loads of the same bytes
+    bool is_open = false;            ///< loads may join
   };
 
   /// Updates of several GPUs to the same bytes, and their sum so far.
@@ -103,7 +112,11 @@ class Switch : public sc_core::sc_module, public OrderTeller {
   Multicast* multicast_of(const tlm::tlm_generic_payload& original);
   void end_of(Multicast& multicast, Transaction& relay, Picoseconds delay);
 
-  void ask_all(std::size_t receiver, tlm::tlm_generic_payload& request, Picoseconds delay);
+  void ask(std::size_t receiver, tlm::tlm_generic_payload& request, const std::vector<std::uint32_t>& gpus,
+           Picoseconds delay);
+  void fetch_once(std::size_t receiver, tlm::tlm_generic_payload& request, Picoseconds delay);
+  void close_loads(tlm::tlm_generic_payload& write);
+  void send_answer(const Sum& sum, const Asked& to);
   Sum* sum_of(const tlm::tlm_generic_payload& request);
   Sum* sum_with(const tlm::tlm_generic_payload* part);
   void take_part(Sum& sum, std::size_t receiver, tlm::tlm_generic_payload& answer, Picoseconds delay);

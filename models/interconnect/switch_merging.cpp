@@ -17,6 +17,18 @@ bool are_alike(const DataExtension& a, const DataExtension& b) {
          a.producer.wf_id == b.producer.wf_id;
 }
 
+/// Whether both reach the same local bytes, each taken from its first to its last one.
+bool touch(const tlm::tlm_generic_payload& a, const tlm::tlm_generic_payload& b) {
+  const auto span = [](const tlm::tlm_generic_payload& access) {
+    const Shape& shape = access.get_extension<DataExtension>()->shape;
+    const std::uint64_t begin = address_map::local_of(access.get_address());
+    return std::make_pair(begin, begin + (shape.rows - 1) * shape.stride + shape.row_bytes);
+  };
+  const auto [a_begin, a_end] = span(a);
+  const auto [b_begin, b_end] = span(b);
+  return a_begin < b_end && b_begin < a_end;
+}
+
 }  // namespace
 
 bool Switch::merges(tlm::tlm_generic_payload& update) const {
@@ -142,15 +154,18 @@ void Switch::sum_answered(Transaction& sum, Picoseconds delay) {
   sum.release();
 }
 
-/// Returns whether a store or request waits for sums that have updates of its sender.
+/// Returns whether a store or request waits for sums that have updates of its sender. A tile tells nobody of other
+/// tiles, so it waits for those of the same bytes alone.
 bool Switch::hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   const Operation operation = extension_of(packet).operation;
   if (operation != Operation::store && operation != Operation::request) return false;
   const std::uint64_t gpu = address_map::gpu_of(packet.get_address());
+  const bool tells = operation == Operation::request || extension_of(packet).real ||
+                     extension_of(packet).traffic == TrafficClass::control;
   Held held{&packet, receiver, {}, now() + delay};
   for (const Merged& merged : merged_) {
-    const bool is_before = gpu == address_map::all_gpus || gpu == address_map::gpu_of(merged.sum->get_address());
-    if (!merged.taken && is_before &&
+    const bool is_there = gpu == address_map::all_gpus || gpu == address_map::gpu_of(merged.sum->get_address());
+    if (!merged.taken && is_there && (tells || touch(packet, *merged.sum)) &&
         std::any_of(merged.parts.begin(), merged.parts.end(),
                     [&](const Merged::Part& part) { return part.receiver == receiver; }))
       held.before.push_back(merged.number);

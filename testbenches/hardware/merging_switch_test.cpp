@@ -192,6 +192,7 @@ TEST_CASE("a flag does not overtake the sum that has its sender's tile") {
   flag.address = 0x80000;
   flag.shape = {1, 4, 0};
   flag.data = {1, 0, 0, 0};
+  flag.real = true;
   const std::size_t other = node.send(1, 3, flag, 1'000'000), own = node.send(0, 3, flag, 1'000'000);
   settle();
   const Picoseconds left = 409'600 + 500'000 + 3'000'000;
@@ -199,6 +200,20 @@ TEST_CASE("a flag does not overtake the sum that has its sender's tile") {
   CHECK(node.gpus[0]->away.answer(own).at > left + 409'600);
   CHECK(value_at(node, 3, 0) == 5);
   CHECK(value_at(node, 3, 0x80000) != 0);
+}
+
+TEST_CASE("a tile waits for its sender's sum of the same bytes alone") {
+  ReadingNode node("tile", merging(large, 3'000'000), 4, true);
+  start();
+  node.send(0, 3, update_of(0, tile, 5));
+  DataAccess same = update_of(1024, tile, 8), other = update_of(0x80000, tile, 8);
+  same.operation = other.operation = Operation::store;
+  const std::size_t waits = node.send(0, 3, same, 1'000'000), passes = node.send(0, 3, other, 1'000'000);
+  settle();
+  const Picoseconds left = 409'600 + 500'000 + 3'000'000;
+  CHECK(node.gpus[0]->away.answer(passes).at < left + 1'000'000);  // with its acknowledgement
+  CHECK(node.gpus[0]->away.answer(waits).at > left + 2'000'000);
+  CHECK(value_at(node, 3, 1024) == 8);
 }
 
 TEST_CASE("adders take the time that their rate says") {
@@ -217,6 +232,52 @@ TEST_CASE("adders take the time that their rate says") {
   const Picoseconds expected = 7 * transfer_time(tile.bytes(), 2), slice = fast.gpus[0]->controller.lookahead();
   CHECK(ends[1] - ends[0] > expected - slice);
   CHECK(ends[1] - ends[0] < expected + slice);
+}
+
+namespace {
+
+DataAccess load_of(std::uint64_t address) {
+  DataAccess load;
+  load.operation = Operation::load;
+  load.address = address;
+  load.shape = tile;
+  load.element = ElementType::fp32;
+  return load;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU's bytes go up its link once for loads of all others, and down to each") {
+  ReadingNode node("loads", merging(large), 5, true);
+  start();
+  DataAccess content = update_of(0, tile, 3);
+  content.operation = Operation::store;
+  node.send(2, 2, content);
+  settle();
+  constexpr std::uint16_t readers[] = {0, 1, 3, 4};
+  std::vector<std::size_t> loads(5);
+  for (const std::uint16_t from : readers) loads[from] = node.send(from, 2, load_of(0), from * 1000);
+  settle();
+  for (const std::uint16_t from : readers) CHECK(node.gpus[from]->away.answer(loads[from]).data == content.data);
+  for (const auto& link : node.wires->links) {
+    const bool is_of_owner = (link->from().is_switch ? link->to() : link->from()).number == 2;
+    CHECK(link->sent().payload_bytes == (link->from().is_switch != is_of_owner ? tile.bytes() : 0));
+  }
+}
+
+TEST_CASE("a load behind a write through the switch brings what was written") {
+  ReadingNode node("behind", merging(large), 4, true);
+  start();
+  std::vector<std::pair<std::uint16_t, std::size_t>> loads;
+  // A load is in flight when the store passes, and the next one comes right behind it.
+  loads.emplace_back(0, node.send(0, 3, load_of(0)));
+  DataAccess content = update_of(0, tile, 9);
+  content.operation = Operation::store;
+  node.send(1, 3, content, 100'000);
+  loads.emplace_back(1, node.send(1, 3, load_of(0), 100'001));
+  settle();
+  CHECK(node.gpus[1]->away.answer(loads[1].second).data == content.data);
+  CHECK(node.gpus[0]->away.answer(loads[0].second).ok());
 }
 
 TEST_CASE("merging takes as long without data") {

@@ -14,7 +14,10 @@ enum t3_fused_kind T3_OF_32_BITS {
   T3_FUSED_ALL_TO_ALL,            /* nothing is summed: GPU g's chunk c goes to GPU c, into its slab for g */
   /* GPUs of several nodes: those of a node store into the sum of one of them, which sends each tile of it to the owner
    * in another node; then an all-gather, where links join the nodes */
-  T3_FUSED_HIERARCHICAL_REDUCE_SCATTER
+  T3_FUSED_HIERARCHICAL_REDUCE_SCATTER,
+  /* An all-reduce by a switch that copies, and may merge: owners send each tile once, to all GPUs' address. All GPUs
+   * compute tiles in the same order. */
+  T3_FUSED_SWITCH_ALL_REDUCE
 };
 
 /* The chunk that a GPU owns: that of its number. Of the hierarchical kind GPU p of node n owns chunk p * nodes + n, so

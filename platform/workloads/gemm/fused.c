@@ -1,5 +1,6 @@
 #include <stddef.h>
 
+#include "t3/address.h"
 #include "t3/following.h"
 #include "t3/grid.h"
 #include "workloads/gemm/fused_nodes.h"
@@ -31,6 +32,15 @@ static enum t3_status map_direct(struct t3_context* gpu, const struct t3_output*
   return own.workgroups == 0 ? T3_OK : t3_dma_map(gpu, out, own, 0, T3_NOTIFY, dma);
 }
 
+/* Tiles of the own chunk go to all GPUs through the switch. This one gets them back. */
+static enum t3_status map_own_to_switch(struct t3_context* gpu, const struct t3_output* out,
+                                        struct t3_dma_options dma) {
+  const struct t3_chunk own = own_chunk(gpu, out);
+  dma.counted = T3_UPDATE;
+  if (own.workgroups == 0) return T3_OK;
+  return t3_dma_map(gpu, out, own, t3_peer_address(&out->matrix, T3_ALL_GPUS), T3_STORE, dma);
+}
+
 /* Tiles of the own chunk go to all others when they are complete. */
 static enum t3_status map_own_to_all(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma) {
   const struct t3_chunk own = own_chunk(gpu, out);
@@ -50,9 +60,10 @@ static enum t3_status map_own_to_all(struct t3_context* gpu, const struct t3_out
 static const struct t3_dma_options one_store = {.updates = 1, .block_tiles = 1, .counted = T3_STORE};
 
 /* The other chunks are complete when each element has been stored by its owner. */
-static enum t3_status map_all_reduce(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma) {
+static enum t3_status map_all_reduce(struct t3_context* gpu, const struct t3_output* out, struct t3_dma_options dma,
+                                     bool by_switch) {
   T3_TRY(map_to_owners(gpu, out, T3_UPDATE));
-  T3_TRY(map_own_to_all(gpu, out, dma));
+  T3_TRY(by_switch ? map_own_to_switch(gpu, out, dma) : map_own_to_all(gpu, out, dma));
   for (uint32_t step = 0; step + 1 < t3_gpus(gpu); ++step) {
     const struct t3_chunk chunk = t3_ring_chunk(gpu, out, step);
     if (chunk.workgroups != 0) T3_TRY(t3_dma_map(gpu, out, chunk, 0, T3_NOTIFY, one_store));
@@ -83,7 +94,8 @@ static enum t3_status map_output(struct t3_context* gpu, const struct t3_gemm_wo
     case T3_FUSED_DIRECT_REDUCE_SCATTER:
       return map_direct(gpu, out, t3_gemm_dma_options(w));
     case T3_FUSED_ALL_REDUCE:
-      return map_all_reduce(gpu, out, t3_gemm_dma_options(w));
+    case T3_FUSED_SWITCH_ALL_REDUCE:
+      return map_all_reduce(gpu, out, t3_gemm_dma_options(w), w->fused == T3_FUSED_SWITCH_ALL_REDUCE);
     case T3_FUSED_ALL_TO_ALL:
       return map_all_to_all(gpu, out, t3_gemm_dma_options(w));
     case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:
@@ -101,14 +113,19 @@ static bool gathers(const struct t3_gemm_workload* w) {
 }
 
 /* Tiles go round-robin over their owners. Each GPU starts with another owner, so that no GPU receives from all at once
- * while other links are idle. */
+ * while other links are idle. A switch can add what GPUs compute at the same time: then all start with the same. */
+static uint32_t first_workgroup(const struct t3_context* gpu, const struct t3_gemm_workload* w,
+                                const struct t3_output* out) {
+  if (is_of_nodes(w)) return t3_first_of_turns(gpu, w, out);
+  return w->fused == T3_FUSED_SWITCH_ALL_REDUCE ? 0 : t3_ring_chunk(gpu, out, 0).first_workgroup;
+}
+
 static enum t3_status gemm_and_collective(struct t3_context* gpu, const struct t3_gemm_workload* w,
                                           const struct t3_operands* t) {
   struct t3_gemm_options options = t3_gemm_options_of(w);
   options.update = w->fused != T3_FUSED_ALL_TO_ALL;
   options.split_k = w->split_k;
-  options.first_workgroup =
-      is_of_nodes(w) ? t3_first_of_turns(gpu, w, &t->out) : t3_ring_chunk(gpu, &t->out, 0).first_workgroup;
+  options.first_workgroup = first_workgroup(gpu, w, &t->out);
   options.chunks = w->fused == T3_FUSED_RING_REDUCE_SCATTER ? 1 : t3_gpus(gpu);
   t3_begin(gpu, "gemm");
   T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, options));

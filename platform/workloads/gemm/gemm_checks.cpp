@@ -64,9 +64,10 @@ std::uint64_t GemmWorkload::tracker_ways_needed(const RunSettings& settings) con
     const std::uint64_t begin = grid.chunk_begin(chunk, chunks), end = grid.chunk_begin(chunk + 1, chunks);
     for (std::uint64_t set = 0; set < sets; ++set) {
       const std::uint64_t all = before(grid.workgroups(), set), inside = before(end, set) - before(begin, set);
-      most = std::max(most, ring                            ? all - (split_k_ == 1 ? inside : 0)
-                            : fused_ == T3_FUSED_ALL_REDUCE ? all
-                                                            : inside * t3_fused_slabs(fused_, gpus));
+      most = std::max(most, ring ? all - (split_k_ == 1 ? inside : 0)
+                            : fused_ == T3_FUSED_ALL_REDUCE || fused_ == T3_FUSED_SWITCH_ALL_REDUCE
+                                ? all
+                                : inside * t3_fused_slabs(fused_, gpus));
     }
   }
   return most * grid.wavefronts;
@@ -81,6 +82,8 @@ GemmWorkload::Entries GemmWorkload::entries(std::uint32_t gpus) const {
       return {gpus - 1, 1, 1};
     case T3_FUSED_ALL_REDUCE:  // the own chunk goes to all others, whose chunks are announced
       return {gpus - 1, gpus, 2 * (gpus - 1)};
+    case T3_FUSED_SWITCH_ALL_REDUCE:  // which all get by one store
+      return {gpus - 1, gpus, gpus};
     case T3_FUSED_ALL_TO_ALL:
       return {gpus - 1, gpus, gpus};
     default:
@@ -130,8 +133,13 @@ void GemmWorkload::check_fused(const Document& run, const RunSettings& settings)
     run.reject("/workload/fused", "this key only with method t3 or t3-mca");
   if (is_hierarchical() && settings.system.topology.kind != Topology::Kind::nodes)
     run.reject("/workload/fused", fmt::format("another one: {} needs links of kind nodes", name_of(fused_)));
-  const bool adds_as_it_comes =
-      fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER || fused_ == T3_FUSED_ALL_REDUCE || is_hierarchical();
+  const Topology& topology = settings.system.topology;
+  if (fused_ == T3_FUSED_SWITCH_ALL_REDUCE && !(topology.kind == Topology::Kind::switched && topology.reduces))
+    run.reject("/workload/fused", fmt::format("another one: {} needs a switch with reduction that joins all GPUs "
+                                              "(system.links.topology)",
+                                              name_of(fused_)));
+  const bool adds_as_it_comes = fused_ == T3_FUSED_DIRECT_REDUCE_SCATTER || fused_ == T3_FUSED_ALL_REDUCE ||
+                                fused_ == T3_FUSED_SWITCH_ALL_REDUCE || is_hierarchical();
   if (adds_as_it_comes && settings.operands == Operands::random)
     run.reject("/operands", fmt::format("exact with fused {}: other sums are rounded in the order in which they arrive",
                                         name_of(fused_)));

@@ -29,6 +29,8 @@ CollectiveUse fused_use(t3_fused_kind kind) {
       return {"reduce_scatter", "fused direct"};
     case T3_FUSED_ALL_REDUCE:
       return {"all_reduce", "fused direct"};
+    case T3_FUSED_SWITCH_ALL_REDUCE:
+      return {"all_reduce", "fused by the switch"};
     case T3_FUSED_ALL_TO_ALL:
       return {"all_to_all", "fused direct"};
     case T3_FUSED_HIERARCHICAL_REDUCE_SCATTER:

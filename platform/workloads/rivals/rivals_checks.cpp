@@ -54,16 +54,16 @@ void RivalsWorkload::check_settings(const Document& run, const RunSettings& sett
   const bool is_flagged = settings.method == "flagged-gather";
   if (!sends_tiles(settings) && !is_flagged && rival_.order != T3_ROTATED_ORDER)
     run.reject("/workload/rival/order", not_here);
-  if (is_flagged && rival_.order == T3_INTERLEAVED_ORDER)
-    run.reject("/workload/rival/order", "natural or rotated with method flagged-gather");
+  const bool in_turns = rival_.order == T3_INTERLEAVED_ORDER || rival_.order == T3_ALIGNED_ORDER;
+  if (is_flagged && in_turns) run.reject("/workload/rival/order", "natural or rotated with method flagged-gather");
   if (is_flagged && rival_.group > 1) run.reject("/workload/rival/group", not_here);
   if (sends_tiles(settings) ? rival_.pieces != 1 : rival_.gather != T3_GATHER_BY_KERNEL)
     run.reject(sends_tiles(settings) ? "/workload/rival/pieces" : "/workload/rival/gather", not_here);
   if (rival_.pieces > 1 && settings.built_in_program == "two_queues" && algorithm() == T3_TORUS_RINGS)
     run.reject("/workload/rival/pieces",
                "1, or another algorithm than torus-rings: its counters are for one all-reduce");
-  if (rival_.order == T3_INTERLEAVED_ORDER && rival_.group > 1)
-    run.reject("/workload/rival/group", "0, or another order than interleaved");
+  if (in_turns && rival_.group > 1)
+    run.reject("/workload/rival/group", "0, or another order than interleaved and aligned");
   if (rival_.rings != 1 && settings.method != "endpoint") run.reject("/workload/rival/rings", not_here);
   if (settings.method == "direct-update" && rival_.gather == T3_GATHER_BY_KERNEL && rival_.communication_units != 0)
     run.reject("/workload/rival/communication_units",

@@ -77,6 +77,8 @@ static enum t3_status launch_gemm(struct t3_context* gpu, const struct tiles* t)
   const struct t3_operands* o = &t->r.tensors;
   const struct t3_grid* grid = &t->r.grid;
   const uint32_t order = t->r.rival.order, next = (t3_gpu(gpu) + 1) % t3_gpus(gpu);
+  const bool from_first = order == T3_NATURAL_ORDER || order == T3_ALIGNED_ORDER;
+  const bool in_turns = order == T3_INTERLEAVED_ORDER || order == T3_ALIGNED_ORDER;
   const struct t3_gemm_to_owners_arguments arguments = {
       .out = t->partials,
       .a = o->a.address,
@@ -89,12 +91,12 @@ static enum t3_status launch_gemm(struct t3_context* gpu, const struct tiles* t)
       .ldo = (uint32_t)grid->stride,
       .lda = (uint32_t)o->a.row_stride,
       .ldb = (uint32_t)o->b.row_stride,
-      .first_tile = order == T3_NATURAL_ORDER ? 0 : t3_chunk_begin(grid, next, t3_gpus(gpu)),
+      .first_tile = from_first ? 0 : t3_chunk_begin(grid, next, t3_gpus(gpu)),
       .gpu = (uint16_t)t3_gpu(gpu),
       .gpus = (uint16_t)t3_gpus(gpu),
       .tile_rows = (uint16_t)grid->tile_rows,
       .tile_columns = (uint16_t)grid->tile_columns,
-      .chunks = (uint16_t)(order == T3_INTERLEAVED_ORDER ? t3_gpus(gpu) : 0),
+      .chunks = (uint16_t)(in_turns ? t3_gpus(gpu) : 0),
       .group = (uint16_t)t->r.rival.group,
       .element = (uint8_t)grid->element,
       .wavefronts = (uint8_t)grid->wavefronts,

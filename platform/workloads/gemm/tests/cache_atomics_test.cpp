@@ -63,6 +63,23 @@ TEST_CASE("caches that add give 5 GPUs the right sums at odd sizes") { check_sum
 TEST_CASE("caches that add give 7 GPUs the right sums at odd sizes") { check_sums(7, "t3"); }
 TEST_CASE("caches that add give 8 GPUs the right sums at odd sizes") { check_sums(8, "t3-mca"); }
 
+TEST_CASE("tiles that workgroups add to a peer's cache give the right sums") {
+  for (const std::uint32_t gpus : {3u, 8u})
+    for (const char* gather : {"stores", "kernel"}) {
+      const bool apart = std::string(gather) == "stores";
+      const nlohmann::json rival{{"communication_units", apart ? 1 : 0}, {"gather", gather}};
+      const Settings settings{on_small_system(),
+                              "gpus=" + std::to_string(gpus),
+                              "method=direct-update",
+                              "workload.rival=" + rival.dump(),
+                              "system.links.topology=fully-connected",
+                              "collectives.algorithm=auto",
+                              "data=functional",
+                              "check=all"};
+      CHECK(compare(run_of(gemm(333, 139, 40) + settings + small_cache), gpus, Element::fp16).wrong == 0);
+    }
+}
+
 TEST_CASE("caches that add take as long and move as much without data, at any quantum") {
   for (const t3_fused_kind kind : kinds)
     for (const Settings& cache : {whole, small_cache}) {
