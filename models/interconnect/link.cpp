@@ -35,9 +35,10 @@ void Link::request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay
 }
 
 void Link::step() {
+  by_credit_ = false;
   while (events_.ready()) {
     const Event event = events_.pop();
-    by_credit_ = event.what == Event::credit;
+    by_credit_ = by_credit_ || event.what == Event::credit;
     switch (event.what) {
       case Event::arrival:
         queue_of(extension_of(*event.transaction).fabric.lane).packets.push_back({event.transaction, now()});

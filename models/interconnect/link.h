@@ -142,7 +142,7 @@ class Link : public sc_core::sc_module {
   Picoseconds stalled_ = 0;
   Picoseconds stalled_since_ = never;  ///< never: the link sends, or no packet waits
   Cause stall_cause_;                  ///< of its begin
-  bool by_credit_ = false;             ///< the latest event was a credit
+  bool by_credit_ = false;             ///< credits have come in this step
   std::uint64_t packets_ = 0;          ///< that have left
   std::uint64_t unanswered_ = 0;       ///< stores and signals
   std::string dropped_;

@@ -70,9 +70,10 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
 }
 
 void Signals::compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
-  if (extension_of(transaction).operation == Operation::store) {
-    deliver(transaction, "compute units");
-    return compute.respond(transaction, delay);
+  if (extension_of(transaction).operation ==
+      Operation::store) {  // may release waits, which are not answered in its call
+    transaction.acquire();
+    return own_stores_.push(now() + delay, &transaction);
   }
   const std::size_t index =
       index_of(offset_in_block(transaction.get_address()), registers::Signals::value_offset, registers.value.size());
@@ -110,7 +111,7 @@ void Signals::peer_store(int, tlm::tlm_generic_payload& transaction, Picoseconds
   arrivals_.push(now() + delay, &transaction);
 }
 
-void Signals::step() {
+void Signals::take_peer_stores() {
   while (arrivals_.ready()) {
     tlm::tlm_generic_payload& transaction = *arrivals_.pop();
     deliver(transaction, "peers");
@@ -118,6 +119,16 @@ void Signals::step() {
     transaction.release();
   }
   arrivals_.arm();
+}
+
+void Signals::take_own_stores() {
+  while (own_stores_.ready()) {
+    tlm::tlm_generic_payload& transaction = *own_stores_.pop();
+    deliver(transaction, "compute units");
+    compute.respond(transaction, 0);
+    transaction.release();
+  }
+  own_stores_.arm();
 }
 
 void Signals::deliver(tlm::tlm_generic_payload& transaction, const char* who) {

@@ -80,7 +80,8 @@ class Signals : public sc_core::sc_module,
   bool is_of_its_first_life(const RingSignal& signal) const;
   bool note_sender(const RingSignal& signal, std::uint64_t address);
   void note_other_change(std::size_t index);
-  void step();
+  void take_peer_stores();
+  void take_own_stores();
 
   std::uint16_t gpu_;
   std::vector<Wait> waits_;
@@ -95,7 +96,8 @@ class Signals : public sc_core::sc_module,
   };
   std::vector<Sender> senders_;
   Picoseconds reset_at_ = 0;  ///< this GPU
-  EventQueue<tlm::tlm_generic_payload*> arrivals_{[this] { step(); }};
+  EventQueue<tlm::tlm_generic_payload*> arrivals_{[this] { take_peer_stores(); }};
+  EventQueue<tlm::tlm_generic_payload*> own_stores_{[this] { take_own_stores(); }};  ///< of the compute units
 };
 
 }  // namespace t3vp::interconnect

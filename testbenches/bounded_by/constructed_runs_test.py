@@ -41,6 +41,17 @@ CASES = [
     ("link_serialization", GATHER, {LAUNCH: 20000, "system.kernels.ring.blocks_in_flight": 8,
                                     "system.links.receive_buffer_KiB": 65536, **WIDE},
      {"system.links.bandwidth_GBps": 10000}, "launch", 20000),
+    # 80 tiles on 80 compute units: each loads (128 + 256) x 2048 elements of 2 bytes, 1 byte a cycle. Two launches' worth
+    # of the program stays.
+    ("cache_bandwidth", ONE_ROUND, {LAUNCH: 100000, **WIDE, "system.compute.port_bytes_per_cycle": 1,
+                                    "system.compute.matrix_flops_per_cycle": 1e6},
+     {"system.compute.port_bytes_per_cycle": 512}, "launch", 100000),
+    # 12 MiB over each link, in packets that wait for 8 KiB of room.
+    ("link_credits", GATHER, {"system.kernels.ring.blocks_in_flight": 8, "system.links.receive_buffer_KiB": 8, **WIDE},
+     {"system.links.receive_buffer_KiB": 65536}, "link_serialization", 0.75 * (1 << 24) / 75),
+    # A chunk passes two engines behind the GEMM. Reduce-scatter and all-gather are as above.
+    ("dma", FUSED, {"system.dma.latency_ns": 2000000}, {"system.dma.latency_ns": 1}, "link bound",
+     2 * 0.75 * 2048 * 2560 * 2 / 75),
     ("link_latency", TINY_GATHER, {LAUNCH: 8000, LATENCY: 15000}, {LATENCY: 0}, "launch", 8000),
     # Three steps, and the barrier at the start.
     ("launch", TINY_GATHER, {LAUNCH: 50000, LATENCY: 2000}, {LAUNCH: 0}, "link_latency", 4 * 2000),
@@ -52,7 +63,7 @@ CASES = [
 
 
 def spoken(part):
-    return part.replace("_", " ").replace("dram", "DRAM").replace("nic", "NIC")
+    return part.replace("_", " ").replace("dram", "DRAM").replace("nic", "NIC").replace("dma", "DMA")
 
 
 def mistakes_of(part, run, settings, without_part, runner_up, runner_up_ns):

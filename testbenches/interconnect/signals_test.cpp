@@ -106,6 +106,18 @@ struct RingBench : SignalsBench {
 
 }  // namespace
 
+// A protocol checker is between them: an answer within another request's call is a violation.
+TEST_CASE("a workgroup's signal to its own GPU releases waits when it arrives, and not in its call") {
+  SignalsBench bench;
+  const std::size_t wait = bench.wait_for(3, 2);
+  const std::size_t store = bench.workgroup.send(SignalsBench::add(3, 2), 5000);
+  REQUIRE_FALSE(bench.answered(wait));
+  SignalsBench::settle();
+  REQUIRE(bench.answered(wait));
+  CHECK(bench.workgroup.answer(wait).at == 5000);
+  CHECK(bench.workgroup.answer(store).at == 5000);
+}
+
 TEST_CASE("a wait is refused when the signal that it waits for comes from another kernel than it expects") {
   RingBench bench;
   const RingSignal same = bench.kernel;

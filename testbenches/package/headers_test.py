@@ -2,22 +2,18 @@
 
   headers_test.py SOURCE_DIRECTORY BINARY_DIRECTORY [--slow]
 
-Headers that include SystemC, themselves or through others, take most of the time. They are compiled all together, once
-in the order of their names and once backwards. With --slow each is compiled by itself.
+Headers of models take minutes. They are compiled all together, once in the order of their names and once backwards.
+With --slow each is compiled by itself, as those in C always are.
 """
 
 import concurrent.futures
 import os
 import pathlib
-import re
 import shutil
 import sys
 import subprocess
 
 from installed import moved_package
-
-SYSTEMC = ("systemc", "tlm", "tlm_utils/simple_initiator_socket.h", "tlm_utils/simple_target_socket.h")
-INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 
 class Headers:
@@ -35,17 +31,6 @@ class Headers:
 
     def name(self, header):
         return header.relative_to(self.roots[0] if self.is_for_models(header) else self.root).as_posix()
-
-    def uses_systemc(self, header, seen):
-        seen.add(header)
-        for path in INCLUDE.findall(header.read_text(encoding="utf-8")):
-            if path in SYSTEMC:
-                return True
-            for root in self.roots:
-                other = root / path
-                if other.is_file() and other not in seen and self.uses_systemc(other, seen):
-                    return True
-        return False
 
 
 def compiler(headers, language):
@@ -67,12 +52,10 @@ def mistake(headers, group, language):
 def units(headers, slow):
     """Groups of headers with their language."""
     models = [header for header in headers.all() if headers.is_for_models(header)]
-    together = [] if slow else [header for header in models if headers.uses_systemc(header, set())]
     for header in headers.all():
-        if header not in together:
-            yield from [([header], language) for language in (["c++"] if header in models else ["c", "c++"])]
-    if together:
-        yield from [(together, "c++"), (together[::-1], "c++")]
+        if header not in models:
+            yield from [([header], "c"), ([header], "c++")]
+    yield from [([header], "c++") for header in models] if slow else [(models, "c++"), (models[::-1], "c++")]
 
 
 def main():

@@ -37,6 +37,13 @@ std::string follow(const std::string& output, const std::string& bias, const std
          "operation = {bias = 1, dropout = 1, residual = 1}\n";
 }
 
+/// Has Adam's step follow an output, with one of the addresses of its state as it must not be.
+std::string optimize(const std::string& means, const std::string& squares, const std::string& weights) {
+  const std::string set = "gpu1.near_memory.follow_";
+  return set + "output = " + here + "\n" + set + "means = " + means + "\n" + set + "squares = " + squares + "\n" + set +
+         "weights = " + weights + "\n" + set + "stride = 128\n" + set + "operation = {adam = 1}\n";
+}
+
 /// How each register comes to be used, by its name.
 const std::map<std::string, std::string>& uses() {
   static const std::map<std::string, std::string> all{
@@ -62,6 +69,9 @@ const std::map<std::string, std::string>& uses() {
       {"near_memory.follow_output", follow(nowhere, here, here)},
       {"near_memory.follow_bias", follow(here, nowhere, here)},
       {"near_memory.follow_residual", follow(here, here, nowhere)},
+      {"near_memory.follow_means", optimize(nowhere, here, here)},
+      {"near_memory.follow_squares", optimize(here, nowhere, here)},
+      {"near_memory.follow_weights", optimize(here, here, nowhere)},
       {"near_memory.valid_base",
        "gpu1.near_memory.valid_base = 0x4000\ngpu1.near_memory.valid_bytes = 1024\n"
        "gpu1.near_memory.command = {action = arm}\n"},
