@@ -51,7 +51,9 @@ void Switch::request(int port, tlm::tlm_generic_payload& transaction, Picosecond
     if (Sum* const sum = sum_with(extension.fabric.asked)) return take_part(*sum, receiver, transaction, delay);
   if (merging_.works()) {
     close_loads(transaction);
-    if (merge(receiver, transaction, delay) || hold(receiver, transaction, delay)) return;
+    if (hold_update(receiver, transaction, delay) || merge(receiver, transaction, delay) ||
+        hold(receiver, transaction, delay))
+      return;
   }
   pass(receiver, transaction, delay);
 }

@@ -137,6 +137,8 @@ class Switch : public sc_core::sc_module, public OrderTeller {
   void sum_taken(const Transaction& sum, Picoseconds delay);
   void sum_answered(Transaction& sum, Picoseconds delay);
   bool hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picoseconds delay);
+  bool hold_update(std::size_t receiver, tlm::tlm_generic_payload& update, Picoseconds delay);
+  std::vector<std::uint64_t> held_before(std::size_t receiver, const tlm::tlm_generic_payload& packet) const;
   void release_held(std::uint64_t number, Picoseconds at);
 
   Picoseconds latency_;

@@ -29,6 +29,11 @@ bool touch(const tlm::tlm_generic_payload& a, const tlm::tlm_generic_payload& b)
   return a_begin < b_end && b_begin < a_end;
 }
 
+/// Of GPUs' numbers in addresses.
+bool reach_one(std::uint64_t a, std::uint64_t b) {
+  return a == b || a == address_map::all_gpus || b == address_map::all_gpus;
+}
+
 }  // namespace
 
 bool Switch::merges(tlm::tlm_generic_payload& update) const {
@@ -162,17 +167,44 @@ bool Switch::hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picose
   const std::uint64_t gpu = address_map::gpu_of(packet.get_address());
   const bool tells = operation == Operation::request || extension_of(packet).real ||
                      extension_of(packet).traffic == TrafficClass::control;
-  Held held{&packet, receiver, {}, now() + delay};
-  for (const Merged& merged : merged_) {
-    const bool is_there = gpu == address_map::all_gpus || gpu == address_map::gpu_of(merged.sum->get_address());
-    if (!merged.taken && is_there && (tells || touch(packet, *merged.sum)) &&
+  Held held{&packet, receiver, held_before(receiver, packet), now() + delay};
+  for (const Merged& merged : merged_)
+    if (!merged.taken && reach_one(gpu, address_map::gpu_of(merged.sum->get_address())) &&
+        (tells || touch(packet, *merged.sum)) &&
         std::any_of(merged.parts.begin(), merged.parts.end(),
                     [&](const Merged::Part& part) { return part.receiver == receiver; }))
       held.before.push_back(merged.number);
-  }
+  std::sort(held.before.begin(), held.before.end());
+  held.before.erase(std::unique(held.before.begin(), held.before.end()), held.before.end());
   if (held.before.empty()) return false;
   packet.acquire();
   held_.push_back(std::move(held));
+  return true;
+}
+
+/// What a sender's packets that are held there wait for. A later packet waits for it too, so that none overtakes them.
+std::vector<std::uint64_t> Switch::held_before(std::size_t receiver, const tlm::tlm_generic_payload& packet) const {
+  std::vector<std::uint64_t> before;
+  for (const Held& held : held_)
+    if (held.receiver == receiver &&
+        reach_one(address_map::gpu_of(packet.get_address()), address_map::gpu_of(held.packet->get_address())))
+      before.insert(before.end(), held.before.begin(), held.before.end());
+  std::sort(before.begin(), before.end());
+  before.erase(std::unique(before.begin(), before.end()), before.end());
+  return before;
+}
+
+/// An update does not pass its sender's store to the same bytes that is held. It goes on alone behind that.
+bool Switch::hold_update(std::size_t receiver, tlm::tlm_generic_payload& update, Picoseconds delay) {
+  const bool is_behind =
+      extension_of(update).operation == Operation::update &&
+      std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
+        return held.receiver == receiver && touch(update, *held.packet) &&
+               reach_one(address_map::gpu_of(update.get_address()), address_map::gpu_of(held.packet->get_address()));
+      });
+  if (!is_behind) return false;
+  update.acquire();
+  held_.push_back({&update, receiver, held_before(receiver, update), now() + delay});
   return true;
 }
 

@@ -16,9 +16,18 @@ struct Key {
   const char* name;
   const char* kind;  ///< that alone has it
 };
-constexpr Key keys[] = {{"dimensions", "torus"}, {"channels", "torus"},   {"latency_ns", "switch"},
-                        {"queue_KiB", "switch"}, {"reduction", "switch"}, {"gpus_per_node", "nodes"},
-                        {"inside", "nodes"},     {"between", "nodes"},    {"ports", "nodes"}};
+constexpr Key keys[] = {{"dimensions", "torus"},
+                        {"channels", "torus"},
+                        {"latency_ns", "switch"},
+                        {"queue_KiB", "switch"},
+                        {"reduction", "switch"},
+                        {"merging_KiB", "switch"},
+                        {"merging_timeout_ns", "switch"},
+                        {"merging_GBps", "switch"},
+                        {"gpus_per_node", "nodes"},
+                        {"inside", "nodes"},
+                        {"between", "nodes"},
+                        {"ports", "nodes"}};
 
 /// Links and what they join, in the system file at `place`.
 class TierCheck {

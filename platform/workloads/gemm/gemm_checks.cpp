@@ -160,7 +160,8 @@ void GemmWorkload::check_following(const Document& run, const RunSettings& setti
     run.reject("/workload/following", "none, or exact operands in fp16 or fp32: other results would be rounded twice");
 }
 
-/// Sums of a share of k are larger than those of all of it, which bf16 would round.
+/// Sums of a share of k are larger than those of all of it, which bf16 would round. On a ring a GPU's shares meet
+/// before others are added, so that fp16 holds them.
 void GemmWorkload::check_split(const Document& run, const RunSettings& settings) const {
   const std::uint32_t depth = settings.system.compute.slab_depth, k_tiles = (gemm_.k + depth - 1) / depth;
   if (run.content.at("workload").contains("split_k") && settings.built_in_program != "fused")
@@ -173,6 +174,11 @@ void GemmWorkload::check_split(const Document& run, const RunSettings& settings)
   if (settings.functional && (settings.operands == Operands::random || gemm_.element == ElementType::bf16))
     run.reject("/workload/split_k",
                "1, or exact operands in fp16 or fp32: sums of a share of k would be rounded in another order");
+  if (settings.functional && gemm_.element == ElementType::fp16 && fused_ != T3_FUSED_RING_REDUCE_SCATTER)
+    run.reject("/workload/split_k",
+               fmt::format("1, or fp32 with fused {}: shares of several GPUs are added at once, and "
+                           "are larger than fp16 holds exactly",
+                           name_of(fused_)));
 }
 
 void GemmWorkload::check_tiles(const Document& run, const RunSettings& settings) const {

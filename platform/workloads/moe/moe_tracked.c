@@ -124,6 +124,8 @@ static enum t3_status launch(struct t3_context* gpu, const struct rows* rows) {
                                       (uint64_t)rows->local * T3_MOE_WORD));
   t3_hal_of(gpu)->order_writes(t3_hal_of(gpu)->platform);
   T3_TRY(gate_tiles(gpu, rows, gates));
+  /* Without tiles no gate says that the kernel may run beside the dispatch. It adds zeros for what was dropped. */
+  if (tiles == 0) T3_TRY(t3_wait_queue(gpu, r->communication_queue));
   return tiles + lines == 0 ? T3_OK : t3_moe_launch_gemm(gpu, r, tiles + lines);
 }
 

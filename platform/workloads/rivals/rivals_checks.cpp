@@ -76,6 +76,10 @@ void RivalsWorkload::check_endpoint(const Document& run, const Document& system,
     system.reject("/endpoint", "nothing", "an endpoint engine, or another method than endpoint");
   if (rival_.communication_units != 0)
     run.reject("/workload/rival/communication_units", "0 with method endpoint: no compute unit communicates");
+  if (rival_.pieces > settings.system.endpoint->collectives)
+    run.reject("/workload/rival/pieces", fmt::format("at most {}, the collectives that a ring of the engine holds "
+                                                     "(endpoint.collectives)",
+                                                     settings.system.endpoint->collectives));
   const std::uint32_t most = std::min(settings.system.endpoint->rings, t3_ring_count(settings.gpus));
   if (rival_.rings > most)
     run.reject("/workload/rival/rings",

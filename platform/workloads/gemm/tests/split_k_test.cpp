@@ -31,6 +31,7 @@ TEST_CASE("workgroups that share a tile by k give the right sums at odd sizes") 
   }));
   for (const char* kind : kinds)
     for (const char* element : {"fp16", "fp32"}) {
+      if (element == std::string("fp16") && kind != kinds[0]) continue;
       CAPTURE(gpus, slices, kind, element);
       const Run run =
           right_run(shape + split(gpus, slices, kind) +
@@ -44,7 +45,7 @@ TEST_CASE("a transposed b and nodes have shares of k as well") {
   right_run(gemm(130, 139, 200) + split(3, 3, kinds[0]) +
             Settings{"data=functional", "check=all", "workload.gemm.transpose_b=true"});
   right_run(gemm(256, 139, 200) + split(4, 3, "hierarchical-reduce-scatter") +
-            Settings{"data=functional", "check=all",
+            Settings{"data=functional", "check=all", "workload.gemm.element=fp32",
                      R"(system.links.topology={"kind": "nodes", "gpus_per_node": 2,
                         "inside": {"topology": "fully-connected"}, "between": {"topology": "ring"}})"});
 }
@@ -84,7 +85,8 @@ TEST_CASE("the products of few tokens are reduced right") {
     for (const std::uint32_t gpus : {3u, 5u, 7u}) {
       CAPTURE(tokens, gpus);
       right_run(gemm(tokens, 600, 130) + split(gpus, 1, kinds[2]) + Settings{"data=functional", "check=all"});
-      right_run(gemm(tokens, 600, 130) + split(gpus, 3, kinds[2]) + Settings{"data=functional", "check=all"});
+      right_run(gemm(tokens, 600, 130) + split(gpus, 3, kinds[2]) +
+                Settings{"data=functional", "check=all", "workload.gemm.element=fp32"});
     }
 }
 
@@ -98,6 +100,7 @@ TEST_CASE("split_k that a GEMM cannot have is one line that names it") {
   CHECK_THAT(message({"workload.fused=all-to-all"}), Contains("/workload/split_k"));
   CHECK_THAT(message({"data=functional", "workload.gemm.element=bf16"}), Contains("/workload/split_k"));
   CHECK_THAT(message({"data=functional", "operands=random"}), Contains("/workload/split_k"));
+  CHECK_THAT(message({"data=functional", "workload.fused=all-reduce"}), Contains("fp32 with fused all-reduce"));
   CHECK_THAT(message({"data=timing-only", "simulate=mirror"}), Contains("/simulate"));
   CHECK_THAT(refusal_of(gemm(256, 256, 64) + Settings{on_small_system(), "method=sequential", "workload.split_k=2"}),
              Contains("only with method t3 or t3-mca"));

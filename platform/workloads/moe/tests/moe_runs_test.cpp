@@ -132,6 +132,22 @@ TEST_CASE("many owners have the sums of their tokens' experts at odd sizes, and 
   })));
 }
 
+TEST_CASE("a GPU whose experts have no row adds zeros for what others dropped") {
+  for (const char* method : {"t3", "t3-mca"})
+    right_run(method, 4, shape_of(8, 64, 4, {{"top_k", 1}, {"skew", 4}, {"capacity", 1}}),
+              {"data=functional", "check=all"});
+}
+
+// Numbers of rows wait in the switch behind their sender's sums. The rows behind them must not pass.
+TEST_CASE("rows of experts do not overtake their numbers in a switch that merges") {
+  const json shape = shape_of(33, 64, 16, {{"top_k", 8}, {"skew", 2}, {"inner", 1}, {"padded", true}});
+  for (const std::uint32_t gpus : {4u, 8u})
+    right_run("t3", gpus, shape,
+              {"data=functional", "check=all",
+               R"(system.links.topology={"kind": "switch", "latency_ns": 100, "reduction": true, "merging_KiB": 16,
+                  "merging_timeout_ns": 5000})"});
+}
+
 TEST_CASE("the cases of a layer of experts have experts without tokens, and capacities that drop tokens") {
   const auto has_idle = [](const Drawn& drawn, std::uint32_t expert) {
     return std::all_of(drawn.rows.begin(), drawn.rows.end(), [=](const auto& rows) { return rows[expert] == 0; });
