@@ -77,6 +77,7 @@ TEST_CASE("an update that misses reads its sectors once, and its sum is written 
   for (const LoggedAccess& access : bench.log_of(CacheBench::fills)) CHECK(access.traffic == TrafficClass::rs_write);
   CHECK(bench.statistic("updates") == 3 * 16);
   CHECK(bench.statistic("update_misses") == 16);
+  CHECK(bench.statistic("misses") == 0);
   for (std::uint32_t row = 0; row < 8; ++row) CHECK(bench.loaded(bench.peer, row * line + sector) == 6);
   CHECK(bench.loaded(bench.peer, 2 * sector) == 0);
 }
@@ -118,6 +119,32 @@ TEST_CASE("a bank adds as many bytes in a cycle as it says") {
   }
 }
 
+TEST_CASE("the time of banks is cache bandwidth, and what a load has to wait for in memory is known") {
+  AtomicBench bench(with_atomics(CacheBench::fully_associative(64), 2));
+  const auto in_banks = [&](const Requester::Answer& answer, std::uint32_t window) {
+    return of(answer.cause.within(window, answer.time), Part::cache_bandwidth);
+  };
+  const auto begin = [] {
+    Cause::current() = Cause::begin();
+    Cause::current().extend(now(), Part::launch);
+    return Cause::open_window(now());
+  };
+  const double bytes[] = {bench.parameters.bank_bytes_per_cycle, 2};
+  const auto time_of = [&](double of_cycle) { return 128 * cycle_time(sector / of_cycle, bench.parameters.clock_GHz); };
+  const std::size_t miss = (begin(), bench.compute.load(0, line * 32));
+  bench.settle();
+  CHECK(bench.compute.answers[miss].cause.time() == bench.compute.answers[miss].time);
+  const std::uint32_t loads = begin();
+  const std::size_t hit = bench.compute.load(0, line * 32);
+  bench.settle();
+  CHECK(in_banks(bench.compute.answers[hit], loads) == time_of(bytes[0]));
+  const std::uint32_t updates = begin();
+  const std::size_t update = bench.update(bench.compute, 0, {1, line * 32, 0}, 1);
+  bench.settle();
+  CHECK(in_banks(bench.compute.answers[update], updates) == time_of(bytes[1]));
+  Cause::current() = Cause();
+}
+
 TEST_CASE("whoever loads after an update sees the sum, and only what is not dirty comes from memory") {
   AtomicBench bench(with_atomics(CacheBench::fully_associative(8)));
   bench.update(bench.peer, 0, {1, sector, 0}, 3);
@@ -142,6 +169,20 @@ TEST_CASE("a store past the cache drops the sum, whoever sends it") {
     bench.settle();
     CHECK(bench.loaded(bench.dma, 8) == 5);
   }
+}
+
+TEST_CASE("an engine's store is behind the write-back of a sum that is on its way") {
+  AtomicBench bench(with_atomics(CacheBench::fully_associative(8)));
+  bench.update(bench.peer, 0, {1, line, 0}, 3);
+  bench.settle();
+  bench.flush();
+  Transaction& zeros = bench.dma.make(Operation::store, 0, {1, line, 0});
+  zeros.attach_buffer();
+  zeros.extension().cached = false;
+  bench.dma.send(zeros);
+  bench.settle();
+  CHECK(bench.log_of(CacheBench::fills).back().operation == Operation::store);
+  CHECK(bench.loaded(bench.dma, 8) == 0);
 }
 
 TEST_CASE("what the cache cannot add goes to memory, which refuses it") {

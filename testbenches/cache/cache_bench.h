@@ -9,6 +9,7 @@
 #include "data_path/checked_sockets.h"
 #include "data_path/named_registers.h"
 #include "data_path/node_memory.h"
+#include "protocol/cause.h"
 
 namespace t3vp::cache {
 
@@ -20,6 +21,7 @@ class Requester : public sc_core::sc_module {
     Picoseconds time = 0;
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
     std::vector<unsigned char> data;
+    Cause cause;
   };
   DataInitiatorSocket<Requester> socket{"socket", this, &Requester::response};
   std::vector<Answer> answers;
@@ -59,6 +61,7 @@ class Requester : public sc_core::sc_module {
     REQUIRE(!answer.done);
     answer.done = true;
     answer.time = now() + delay;
+    answer.cause = Cause::current();
     answer.status = transaction.get_response_status();
     if (const unsigned char* data = transaction.get_data_ptr())
       answer.data.assign(data, data + transaction.get_data_length());

@@ -166,4 +166,26 @@ TEST_CASE("a reset ends copies, and what comes back later belongs to none") {
   REQUIRE(bench.ended() == 1);
 }
 
+TEST_CASE("the latency before the first access of a copy or a fill is the engine's part of the time") {
+  CopyBench bench;
+  Cause first;
+  bench.memory.serve = [&](tlm::tlm_generic_payload& access) {
+    if (!first.is_known()) first = Cause::current();
+    return DmaBench::serve(access);
+  };
+  for (const bool copies : {true, false}) {
+    CAPTURE(copies);
+    first = Cause();
+    const Picoseconds begin = now();
+    const std::uint32_t window = Cause::open_window(begin);
+    Cause::current() = Cause::begin();
+    Cause::current().extend(begin, Part::launch);
+    REQUIRE((copies ? bench.copy(to, from, 4096) : bench.fill(from, 4096)) == Status::ok);
+    bench.settle();
+    REQUIRE(first.time() == begin + bench.parameters.latency);
+    CHECK(of(first.within(window, first.time()), Part::dma) == bench.parameters.latency);
+  }
+  Cause::current() = Cause();
+}
+
 }  // namespace t3vp::test::copy_test

@@ -133,6 +133,10 @@ TEST_CASE("traffic is of the reduce-scatter until a sum is complete, and of the 
   CHECK(count(TrafficClass::rs_write) == 1);
   CHECK(count(TrafficClass::ag_write) == 2);
   CHECK(classes.size() == 6);
+  // Each GPU sends a sum for each of two steps, and a complete one for each of two more.
+  const auto& messages = bench.wire.classes;
+  CHECK(std::count(messages.begin(), messages.end(), TrafficClass::rs_write) == 6);
+  CHECK(std::count(messages.begin(), messages.end(), TrafficClass::ag_write) == 6);
 }
 
 TEST_CASE("collectives of two rings run at once, those of one ring one after the other") {

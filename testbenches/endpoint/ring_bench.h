@@ -22,6 +22,7 @@ class RingWire : public sc_core::sc_module {
   std::vector<std::unique_ptr<DataInitiatorSocket<RingWire>>> out;
   Picoseconds latency = 500'000;
   std::vector<std::uint64_t> sent, unanswered, most_unanswered;  ///< by sender
+  std::vector<TrafficClass> classes;                             ///< of all messages
 
   RingWire(const sc_core::sc_module_name& name, std::uint32_t gpus)
       : sc_module(name), sent(gpus), unanswered(gpus), most_unanswered(gpus) {
@@ -40,6 +41,7 @@ class RingWire : public sc_core::sc_module {
   void request(int, tlm::tlm_generic_payload& message, Picoseconds delay) {
     const std::size_t sender = sender_of(message);
     ++sent[sender];
+    classes.push_back(extension_of(message).traffic);
     most_unanswered[sender] = std::max(most_unanswered[sender], ++unanswered[sender]);
     out[address_map::gpu_of(message.get_address())]->send(message, delay + latency);
   }

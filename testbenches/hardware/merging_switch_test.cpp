@@ -150,6 +150,36 @@ TEST_CASE("a sum leaves at its timeout without the others, which form another on
   CHECK(node.gpus[2]->away.answer(late).at > 30'000'000 + up + 5'000'000 + down);
 }
 
+TEST_CASE("a sum passes the switch as fast as an update, and so do its answers") {
+  LinkTier with = merging(large), plain = merging(0, 0);
+  plain.topology.merging = {};
+  for (LinkTier* tier : {&with, &plain}) {
+    tier->links.max_payload_bytes = 0;
+    tier->topology.switch_latency = 1'000'000;
+  }
+  ReadingNode sums("sums", with, 3, true), updates("updates", plain, 3, true);
+  start();
+  const std::size_t one = sums.send(0, 2, update_of(0, tile, 1)), single = updates.send(0, 2, update_of(0, tile, 1));
+  sums.send(1, 2, update_of(0, tile, 2));
+  settle();
+  const Picoseconds merged = sums.gpus[0]->away.answer(one).at, alone = updates.gpus[0]->away.answer(single).at;
+  CHECK(std::max(merged, alone) - std::min(merged, alone) < sums.gpus[0]->controller.lookahead());
+}
+
+TEST_CASE("sums that have left make room for others, and the oldest one leaves when there is none") {
+  ReadingNode node("rooms", merging(tile.bytes()), 3, true);
+  start();
+  for (std::uint32_t i = 0; i < 4; ++i)
+    for (std::uint16_t from = 0; from < 2; ++from) node.send(from, 2, update_of(i * 16384, tile, 1), i * 10'000'000);
+  settle();
+  CHECK(carried(node).down == 4 * tile.bytes());
+  const Picoseconds begin = now();
+  const std::size_t oldest = node.send(0, 2, update_of(0, tile, 1));
+  node.send(0, 2, update_of(16384, tile, 1), 1'000'000);
+  settle();
+  CHECK(node.gpus[0]->away.answer(oldest).at - begin < timeout / 2);
+}
+
 TEST_CASE("a table with too little room, and buffers of little more than a tile, lose nothing") {
   std::vector<std::unique_ptr<ReadingNode>> nodes;
   const std::uint64_t rooms[] = {tile.bytes() - 1, tile.bytes(), 3 * tile.bytes(), 9 * tile.bytes()};
@@ -234,6 +264,15 @@ TEST_CASE("adders take the time that their rate says") {
   CHECK(ends[1] - ends[0] < expected + slice);
 }
 
+TEST_CASE("an update keeps its place in the switch's buffer until it has been added") {
+  ReadingNode node("held", merging(large, 200'000'000, 0.1, 5000), 3, true);
+  start();
+  node.send(0, 2, update_of(0, tile, 1));
+  const std::size_t second = node.send(0, 2, update_of(16384, tile, 1));
+  settle();
+  CHECK(node.gpus[0]->away.answer(second).taken_at > transfer_time(tile.bytes(), 0.1));
+}
+
 namespace {
 
 DataAccess load_of(std::uint64_t address) {
@@ -278,6 +317,28 @@ TEST_CASE("a load behind a write through the switch brings what was written") {
   settle();
   CHECK(node.gpus[1]->away.answer(loads[1].second).data == content.data);
   CHECK(node.gpus[0]->away.answer(loads[0].second).ok());
+}
+
+TEST_CASE("a load behind an update that is not merged brings the sum") {
+  ReadingNode node("unmerged", merging(tile.bytes() - 1), 4, true);
+  start();
+  node.send(0, 3, load_of(0));
+  const DataAccess update = update_of(0, tile, 9);
+  node.send(1, 3, update, 100'000);
+  const std::size_t load = node.send(1, 3, load_of(0), 100'001);
+  settle();
+  CHECK(node.gpus[1]->away.answer(load).data == update.data);
+}
+
+TEST_CASE("a load that nobody joins takes as long as by a plain switch") {
+  LinkTier with = merging(large), plain = merging(0, 0);
+  plain.topology.merging = {};
+  for (LinkTier* tier : {&with, &plain}) tier->links.max_payload_bytes = 0;
+  ReadingNode once("once", with, 3, true), always("always", plain, 3, true);
+  start();
+  const std::size_t one = once.send(0, 2, load_of(0)), other = always.send(0, 2, load_of(0));
+  settle();
+  CHECK(once.gpus[0]->away.answer(one).at == always.gpus[0]->away.answer(other).at);
 }
 
 TEST_CASE("merging takes as long without data") {

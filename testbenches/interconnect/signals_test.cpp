@@ -434,6 +434,20 @@ TEST_CASE("counters serve blocking initiators of both sides and waits do not kee
   for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(bench.registers.element("value", i) == 15);
 }
 
+TEST_CASE("an observer is told whether peers or compute units have signalled") {
+  struct Who : RegisterObserver {
+    std::vector<std::string> all;
+    void accessed(const RegisterAccess& access) override { all.emplace_back(access.who); }
+  };
+  Who who;
+  SignalsBench bench;
+  bench.signals.registers.observe(&who);
+  bench.peer.send(bench.add(0, 1), 1000);
+  bench.workgroup.send(bench.add(0, 1), 2000);
+  bench.settle();
+  CHECK(who.all == std::vector<std::string>{"peers", "compute units"});
+}
+
 TEST_CASE("a wait that is fulfilled before it arrives is answered at its arrival") {
   SignalsBench bench;
   DataAccess wait;

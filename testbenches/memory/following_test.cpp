@@ -81,14 +81,14 @@ struct Bench {
   void follow(std::uint64_t operations) { registers.set("follow_operation", operations); }
 
   /// The Tracker has counted a wavefront tile of the workgroup.
-  void trigger(std::uint64_t address, std::uint32_t workgroup) {
+  void trigger(std::uint64_t address, std::uint32_t workgroup, Picoseconds delay = 0) {
     DataAccess message;
     message.operation = Operation::store;
     message.address = address;
     message.shape = tile;
     message.element = ElementType::fp32;
     message.producer = {workgroup, 0, gpu};
-    tracker.send(message);
+    tracker.send(message, delay);
   }
   void run(double ns) { sc_core::sc_start(sc_core::sc_time(ns, sc_core::SC_NS)); }
 
@@ -131,6 +131,20 @@ TEST_CASE("a tile passes when its result is written, and not before") {
   CHECK(bench.dma.arrivals()[0].address == bench.output);
   CHECK(bench.registers["followed"] == 1);
   CHECK(bench.unit.diagnosis().empty());
+}
+
+TEST_CASE("operands are asked for when the trigger comes: a tile of the residual and one row of the bias") {
+  Bench bench;
+  bench.follow(bias | residual);
+  bench.trigger(bench.output, 3, 40'000);
+  bench.run(300);
+  const auto& accesses = bench.memory.arrivals();
+  REQUIRE(accesses.size() == 3);
+  CHECK(accesses[0].at == 40'000);
+  CHECK(accesses[0].extension.shape.bytes() == tile.row_bytes);
+  CHECK(accesses[1].at == 40'000);
+  CHECK(accesses[1].extension.shape.bytes() == tile.bytes());
+  CHECK(accesses[2].at == 140'000);
 }
 
 TEST_CASE("a bias is added by column, and a residual by place") {
@@ -184,6 +198,7 @@ TEST_CASE("Adam's step reads four operands, writes three and leaves the gradient
   REQUIRE(bench.dma.arrivals().empty());
   bench.run(2);
   REQUIRE(bench.dma.arrivals().size() == 1);
+  CHECK(bench.registers["followed"] == 1);
   for (std::uint32_t i = 0; i < 16; ++i) {
     CAPTURE(i);
     const double g = i - 8.0, mean = 0.9 * 2 + 0.1 * g, square = 0.999 * 4 + 0.001 * g * g;

@@ -136,6 +136,34 @@ TEST_CASE("the least recently used entry of a set is the one that spills") {
   REQUIRE(bench.registers["entries"] == 3);
 }
 
+TEST_CASE("the time in which a tile's counts come back from memory is the Tracker's") {
+  TrackerParameters parameters;
+  parameters.sets = parameters.ways = 1;
+  TrackerBench bench(parameters);
+  bench.registers.set("spill_base", 0x80000);
+  bench.registers.set("spill_entries", 4096);
+  bench.spills.latency = 50'000;
+  Cause triggered;
+  bench.triggers.serve = [&](tlm::tlm_generic_payload&) {
+    triggered = Cause::current();
+    return tlm::TLM_OK_RESPONSE;
+  };
+  const TileGrid grid = TrackerBench::ragged_grid();
+  REQUIRE(bench.map(grid, 0, grid.workgroups(), 2) == Status::ok);
+  bench.count_tile(grid, 0, 0);
+  bench.count_tile(grid, 1, 0);  // pushes out workgroup 0
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+  const Picoseconds begin = now();
+  const std::uint32_t window = Cause::open_window(begin);
+  Cause counted = Cause::begin();
+  counted.extend(begin, t3vp::Part::launch);
+  const Tracker::Access access = TrackerBench::access(grid, 0, 0, grid.wavefront_tile(0, 0));
+  bench.tracker.count(bench.tracker.accept(access), access.shape.bytes(), begin, counted);
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+  REQUIRE(triggered.time() >= begin + 50'000);
+  CHECK(of(triggered.within(window, triggered.time()), t3vp::Part::tracker) == triggered.time() - begin);
+}
+
 TEST_CASE("a chunk that may spill more than the table in memory holds is refused") {
   TrackerParameters parameters;
   parameters.sets = parameters.ways = 2;

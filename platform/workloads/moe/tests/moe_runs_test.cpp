@@ -226,6 +226,14 @@ TEST_CASE("no method of a layer of experts beats its links, and idle experts cos
   CHECK(gemm(64) < 3 * gemm(2));
 }
 
+TEST_CASE("results of experts go to memory where a NIC reads them, and stay in the cache elsewhere") {
+  const json shape = shape_of(64, 256, 8);
+  const double results = 2 * 64 * 256 * 2;  // bytes of a GPU on average: two choices of each token
+  for (const char* method : {"bulk", "deepep"})
+    CHECK(right_run(method, 4, shape, {joined}).dram_bytes("gemm_write") < results / 2);
+  CHECK(right_run("deepep", 4, shape, apart(1)).dram_bytes("gemm_write") > results / 2);
+}
+
 TEST_CASE("a wrong element of a layer of experts is found") {
   const Run run =
       Run::of_platform(layer("t3", 2, shape_of(64, 32, 2)) +

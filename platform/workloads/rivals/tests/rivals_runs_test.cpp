@@ -174,6 +174,27 @@ TEST_CASE("an all-gather moves each row of a once to each other GPU") {
   }
 }
 
+TEST_CASE("a decomposed gather copies to all peers at once, multiplies what comes first and overlaps GEMMs") {
+  const auto run = [](const char* method, const json& settings, std::uint32_t n, const char* GBps) {
+    const Run gathered =
+        run_of({method, connected, settings}, 4,
+               gemm(512, n, 256) + Settings{"data=timing-only", "system.links.bandwidth_GBps=" + std::string(GBps)});
+    REQUIRE(gathered.exit_code() == 0);
+    return gathered;
+  };
+  const double part = 512 / 4 * 256 * 2 / 1.0;  // ns at 1 GB/s
+  const json one_queue{{"copy_queues", 1}};
+  const double at_once = run("decomposed-gather", json::object(), 256, "1").time("total"),
+               in_turn = run("decomposed-gather", one_queue, 256, "1").time("total"),
+               without_waits = run("decomposed-gather", one_queue, 256, "1000").time("total");
+  CHECK(at_once < 2 * part);
+  CHECK(in_turn >= 3 * part);
+  CHECK(in_turn < 3 * part + without_waits / 2);
+  // A part's GEMM has one tile for each compute unit: GEMMs of two queues share them.
+  CHECK(run("decomposed-gather", json::object(), 128, "1000").time("gemm") <
+        1.5 * run("gather-then-gemm", json::object(), 128, "1000").time("gemm"));
+}
+
 TEST_CASE("a collective of kernels moves each sum and each copy once over the links") {
   for (const json& settings : {json{{"pieces", 1}}, json{{"pieces", 4}, {"communication_units", 1}}})
     CHECK(traffic_of({"two-queues", connected, settings}, 4, gemm(256, 256, 64)).links == 2.0 * 3 * 256 * 256 * 2);
