@@ -30,8 +30,7 @@ bool LastLevelCache::adds(const tlm::tlm_generic_payload& transaction, const Dat
 
 void LastLevelCache::update(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
                             Picoseconds time) {
-  const std::uint32_t index =
-      begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, true, time});
+  const std::uint32_t index = begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, true});
   std::uint32_t offset = 0;
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
     loads_[index].ready = std::max(loads_[index].ready, serve(piece, time, atomic_time_));
@@ -39,6 +38,7 @@ void LastLevelCache::update(Sender sender, tlm::tlm_generic_payload& transaction
     add_or_wait({index, offset, piece}, time);
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
+  blame_banks(loads_[index], time);
   fetch_missing(index, time);
   finish(index);
 }

@@ -40,7 +40,7 @@ std::uint32_t LastLevelCache::begin_load(const Load& load) {
 void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
                           Picoseconds time) {
   const std::uint32_t index =
-      begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false, time});
+      begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false});
   const bool real = transaction.get_data_ptr() != nullptr;
   std::uint32_t offset = 0;
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
@@ -48,8 +48,15 @@ void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, 
     if (real) copy_out(piece, slot, index, offset);
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
+  blame_banks(loads_[index], time);
   fetch_missing(index, time);
   finish(index);
+}
+
+/// A load whose access has come to the banks at `time` waits for them until it is ready.
+void LastLevelCache::blame_banks(Load& load, Picoseconds time) {
+  load.cause.extend(time, Part::dram_latency);
+  load.cause.extend(load.ready, Part::cache_bandwidth);
 }
 
 /// Plans and sends the fills of what was noted as missing, and forgets the notes.
@@ -309,8 +316,6 @@ void LastLevelCache::finish(std::uint32_t index) {
   const Sender from = load.sender;
   if (!goes_on) transaction.set_response_status(load.response);
   free_loads_.push_back(index);
-  load.cause.extend(load.arrived, Part::dram_latency);
-  load.cause.extend(load.ready, Part::cache_bandwidth);  // when its data are there, it may still wait for banks
   Cause::current() = std::move(load.cause);
   if (goes_on)
     way_to_memory(from).send(transaction, delay + memory_latency_);

@@ -80,7 +80,6 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
     Cause cause = {};                                          ///< of its latest data
     Sender sender = from_units;
     bool is_update = false;
-    Picoseconds arrived = 0;  ///< at the banks
   };
   struct Piece {  ///< of an access: what it touches of one line
     CacheTags::Place place;
@@ -152,6 +151,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
 
   void load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
   std::uint32_t begin_load(const Load& load);
+  static void blame_banks(Load& load, Picoseconds time);
   void fetch_missing(std::uint32_t load, Picoseconds time);
   CacheTags::Slot load_piece(const Piece& piece, std::uint32_t load, bool real, Picoseconds time);
   void miss(const Piece& piece, CacheTags::Slot slot, std::uint8_t missing);
