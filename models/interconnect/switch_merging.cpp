@@ -29,6 +29,12 @@ bool touch(const tlm::tlm_generic_payload& a, const tlm::tlm_generic_payload& b)
   return a_begin < b_end && b_begin < a_end;
 }
 
+/// Whether the packet may tell its receiver of others: a flag, a number, a signal or a request.
+bool tells(tlm::tlm_generic_payload& packet) {
+  const DataExtension& extension = extension_of(packet);
+  return extension.operation == Operation::request || extension.real || extension.traffic == TrafficClass::control;
+}
+
 /// Of GPUs' numbers in addresses.
 bool reach_one(std::uint64_t a, std::uint64_t b) {
   return a == b || a == address_map::all_gpus || b == address_map::all_gpus;
@@ -165,12 +171,11 @@ bool Switch::hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picose
   const Operation operation = extension_of(packet).operation;
   if (operation != Operation::store && operation != Operation::request) return false;
   const std::uint64_t gpu = address_map::gpu_of(packet.get_address());
-  const bool tells = operation == Operation::request || extension_of(packet).real ||
-                     extension_of(packet).traffic == TrafficClass::control;
+  const bool is_told = tells(packet);
   Held held{&packet, receiver, held_before(receiver, packet), now() + delay};
   for (const Merged& merged : merged_)
     if (!merged.taken && reach_one(gpu, address_map::gpu_of(merged.sum->get_address())) &&
-        (tells || touch(packet, *merged.sum)) &&
+        (is_told || touch(packet, *merged.sum)) &&
         std::any_of(merged.parts.begin(), merged.parts.end(),
                     [&](const Merged::Part& part) { return part.receiver == receiver; }))
       held.before.push_back(merged.number);
@@ -182,11 +187,12 @@ bool Switch::hold(std::size_t receiver, tlm::tlm_generic_payload& packet, Picose
   return true;
 }
 
-/// What a sender's packets that are held there wait for. A later packet waits for it too, so that none overtakes them.
+/// What a sender's flags and numbers that are held there wait for, and its packets to the same bytes. A later packet
+/// waits for it too, so that it does not overtake them.
 std::vector<std::uint64_t> Switch::held_before(std::size_t receiver, const tlm::tlm_generic_payload& packet) const {
   std::vector<std::uint64_t> before;
   for (const Held& held : held_)
-    if (held.receiver == receiver &&
+    if (held.receiver == receiver && (tells(*held.packet) || touch(packet, *held.packet)) &&
         reach_one(address_map::gpu_of(packet.get_address()), address_map::gpu_of(held.packet->get_address())))
       before.insert(before.end(), held.before.begin(), held.before.end());
   std::sort(before.begin(), before.end());
