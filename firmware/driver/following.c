@@ -25,7 +25,7 @@ static bool is_laid_out_as(const struct t3_matrix* matrix, const struct t3_matri
   return t3_fits(matrix, out->rows, out->columns, out->element) && matrix->row_stride == out->row_stride;
 }
 
-/* Of matrices of the same size. */
+/* Whether two matrices of the same size share bytes. */
 static bool overlap(const struct t3_matrix* one, const struct t3_matrix* other) {
   const uint64_t apart = one->address < other->address ? other->address - one->address : one->address - other->address;
   return apart < one->rows * one->row_stride;
@@ -46,11 +46,12 @@ static enum t3_status check(struct t3_context* context, const struct t3_output* 
     return t3_at_fault(context, "following.residual", as_output);
   const struct t3_adam* adam = following->adam;
   if (adam == NULL) return T3_OK;
-  if (adam->means == NULL || !is_laid_out_as(adam->means, out)) return t3_at_fault(context, "adam->means", as_output);
+  if (adam->means == NULL || !is_laid_out_as(adam->means, out))
+    return t3_at_fault(context, "following.adam->means", as_output);
   if (adam->squares == NULL || !is_laid_out_as(adam->squares, out))
-    return t3_at_fault(context, "adam->squares", as_output);
+    return t3_at_fault(context, "following.adam->squares", as_output);
   if (adam->weights == NULL || !is_laid_out_as(adam->weights, out))
-    return t3_at_fault(context, "adam->weights", as_output);
+    return t3_at_fault(context, "following.adam->weights", as_output);
   if (overlap(out, adam->means) || overlap(out, adam->squares) || overlap(out, adam->weights) ||
       overlap(adam->means, adam->squares) || overlap(adam->means, adam->weights) ||
       overlap(adam->squares, adam->weights))
@@ -89,9 +90,9 @@ static enum t3_status follow(struct t3_context* context, const struct t3_output*
   T3_TRY(check_place(context, "following.bias", following->bias));
   T3_TRY(check_place(context, "following.residual", following->residual));
   if (following->adam != NULL) {
-    T3_TRY(check_place(context, "adam->means", following->adam->means));
-    T3_TRY(check_place(context, "adam->squares", following->adam->squares));
-    T3_TRY(check_place(context, "adam->weights", following->adam->weights));
+    T3_TRY(check_place(context, "following.adam->means", following->adam->means));
+    T3_TRY(check_place(context, "following.adam->squares", following->adam->squares));
+    T3_TRY(check_place(context, "following.adam->weights", following->adam->weights));
   }
   if (out->row_stride % 32 != 0)
     return t3_at_fault_as(context, T3_UNALIGNED, "output", "a row stride that is a multiple of 32");

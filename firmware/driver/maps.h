@@ -16,7 +16,7 @@ struct t3_sending {
   bool signals_ready;               /* it adds when it is complete here, and not when all peers have it */
 };
 
-/* What t3_is_chunk_signal expects. */
+/* It says in refusals what t3_is_chunk_signal accepts. */
 #define T3_CHUNK_SIGNAL "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on"
 
 static inline bool t3_is_chunk_signal(uint32_t signal) {

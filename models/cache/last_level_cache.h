@@ -91,7 +91,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
     std::uint8_t sectors;
     std::uint64_t line;
   };
-  /// What an update adds to a line.
+  /// The part of an update that is added to one line.
   struct Addend {
     std::uint32_t load, offset;  ///< the update, and where the data begin in its own
     Piece piece;

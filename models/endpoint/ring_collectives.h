@@ -54,7 +54,7 @@ struct RingEvent {
 
 class RingCollectives {
  public:
-  /// What the rings of an engine share.
+  /// All rings of an engine share these.
   struct Engine {
     DataTargetBase& arrivals;
     DataInitiatorBase& memory;

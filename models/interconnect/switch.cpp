@@ -144,7 +144,7 @@ void Switch::end_of(Multicast& multicast, Transaction& relay, Picoseconds delay)
   ingress[ended.receiver]->respond(*ended.original, ended.answered_at - now() + latency_);
 }
 
-/// Of all GPUs the first one answers.
+/// The first GPU answers where the address is all GPUs'.
 unsigned Switch::debug(int, tlm::tlm_generic_payload& transaction) {
   const std::uint64_t address = transaction.get_address();
   if (address_map::gpu_of(address) == address_map::all_gpus && reduces_) {

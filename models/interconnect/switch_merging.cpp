@@ -35,7 +35,7 @@ bool tells(tlm::tlm_generic_payload& packet) {
   return extension.operation == Operation::request || extension.real || extension.traffic == TrafficClass::control;
 }
 
-/// Of GPUs' numbers in addresses.
+/// Whether addresses with these GPU numbers reach one GPU.
 bool reach_one(std::uint64_t a, std::uint64_t b) {
   return a == b || a == address_map::all_gpus || b == address_map::all_gpus;
 }

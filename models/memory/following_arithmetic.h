@@ -1,4 +1,5 @@
-// What the near-memory unit computes from a tile's sums and their operands, in fp32, rounded once to the element type.
+// The near-memory unit's arithmetic on a tile's sums and their operands. It is in fp32 and rounds once to the element
+// type.
 #pragma once
 
 #include <array>

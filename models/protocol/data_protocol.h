@@ -112,8 +112,10 @@ class DataExtension : public tlm::tlm_extension<DataExtension> {
   Producer producer;            ///< wg_id == no_workgroup where no tile is meant
   Shape shape;                  ///< of the access; rows x row_bytes is the payload's data length
   std::uint64_t threshold = 0;  ///< of a wait
-  std::uint64_t addend = 0;     ///< of a fetch-and-add; as many of its low bytes as the access has
-  std::uint64_t token = 0;      ///< the initiator's own, not touched by anyone else
+  /// Of a fetch-and-add, as many of its low bytes as the access has. Of an update: further updates that a switch has
+  /// added to it.
+  std::uint64_t addend = 0;
+  std::uint64_t token = 0;  ///< the initiator's own, not touched by anyone else
   /// The agreement of neighbours' kernels (ring_signal.h). A ring kernel's stores and signals carry it in the packet's
   /// header, and its waits have it as well; so do firmware's signals. It is null for everything else.
   std::shared_ptr<const RingSignal> ring;

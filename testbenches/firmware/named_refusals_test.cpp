@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "driver/context_state.h"
-#include "firmware/connected.h"
-#include "firmware/opened_driver.h"
-#include "t3/chunk_progress.h"
-#include "t3/dma_copies.h"
-#include "t3/endpoint.h"
-#include "t3/following.h"
-#include "t3/gates.h"
+#include "firmware/refused_calls.h"
 #include "t3/launch.h"
 #include "t3/nic_maps.h"
-#include "t3/registers/endpoint.h"
 #include "t3/registers/kernel_queue.h"
 #include "t3/shmem.h"
 #include "t3/streams.h"
@@ -23,48 +16,6 @@
 namespace t3vp::test::named_refusals_test {
 
 namespace {
-
-/// A queue pair that is ready to send, a heap of the host whose queue pairs are others, and what calls fill.
-struct Refusing : Driver {
-  t3_nic_queue queue{};
-  t3_shmem_heap heap{};
-  std::uint32_t key = 0, state = 0, count = 0;
-  std::uint64_t address = 0;
-  t3_nic_completion completion{};
-  t3_nic_message message{};
-
-  Refusing() {
-    queue.number = 5, queue.completion_queue = 3, queue.entries = 4;
-    REQUIRE(t3_malloc(&context, t3_nic_queue_bytes(4), &queue.memory) == T3_OK);
-    message.opcode = T3_NIC_WRITE;
-  }
-  void open() {
-    REQUIRE(t3_nic_create_qp(&context, &queue) == T3_OK);
-    REQUIRE(connect(&context, &queue, 3, 7) == T3_OK);
-  }
-  t3_status create(void (*change)(t3_nic_queue& wrong)) {
-    t3_nic_queue wrong = queue;
-    change(wrong);
-    return t3_nic_create_qp(&context, &wrong);
-  }
-  t3_status post(void (*change)(t3_nic_message& wrong)) {
-    if (!queue.is_open) open();
-    t3_nic_message wrong = message;
-    change(wrong);
-    return t3_nic_post_send(&context, &queue, &wrong);
-  }
-  t3_status init(void (*change)(t3_shmem_options& wrong)) {
-    t3_shmem_options options{4096, 1, 16, false, false, false};
-    change(options);
-    return t3_shmem_init(&context, options, &heap);
-  }
-};
-
-struct Row {
-  t3_status (*call)(Refusing& d);
-  t3_status code;
-  const char *name, *argument, *expected;
-};
 
 t3_status with_state(Refusing& d, std::uint32_t state, t3_status (*call)(Refusing& d)) {
   d.open();
@@ -77,7 +28,7 @@ t3_status refused_by_nic(Refusing& d, t3_status code) {
   return t3_nic_reg_mr(&d.context, d.a.address, 64, 0, &d.key);
 }
 
-const Row regions[] = {
+const RefusedCall regions[] = {
     {[](Refusing& d) { return t3_nic_reg_mr(&d.context, d.a.address, 64, 0, nullptr); }, T3_INVALID_ARGUMENT,
      "t3_nic_reg_mr", "key", "a place for it"},
     {[](Refusing& d) { return t3_nic_reg_mr(&d.context, d.a.address, 64, 32, &d.key); }, T3_INVALID_ARGUMENT,
@@ -104,7 +55,7 @@ const Row regions[] = {
      T3_BAD_ADDRESS, "t3_nic_create_qp", "", "this GPU has no NIC"},
 };
 
-const Row queue_pairs[] = {
+const RefusedCall queue_pairs[] = {
     {[](Refusing& d) { return t3_nic_create_qp(&d.context, nullptr); }, T3_INVALID_ARGUMENT, "t3_nic_create_qp",
      "queue", "a structure of the program's"},
     {[](Refusing& d) { return d.create([](t3_nic_queue& q) { q.number = 64; }); }, T3_INVALID_ARGUMENT,
@@ -153,7 +104,7 @@ const Row queue_pairs[] = {
      "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
 };
 
-const Row messages[] = {
+const RefusedCall messages[] = {
     {[](Refusing& d) { return t3_nic_post_send(&d.context, &d.queue, &d.message); }, T3_INVALID_ARGUMENT,
      "t3_nic_post_send", "queue", "a queue pair of t3_nic_create_qp that has not been destroyed"},
     {[](Refusing& d) {
@@ -202,7 +153,7 @@ const Row messages[] = {
 
 t3_status lend(Refusing& d) { return t3_dma_lend(&d.context, 2, &d.queue); }
 
-const Row lent[] = {
+const RefusedCall lent[] = {
     {[](Refusing& d) {
        d.open();
        return t3_dma_lend(&d.context, T3_DMA_QUEUES, &d.queue);
@@ -239,7 +190,7 @@ t3_status of_heap(Refusing& d, t3_status (*call)(Refusing& d)) {
   return call(d);
 }
 
-const Row heaps[] = {
+const RefusedCall heaps[] = {
     {[](Refusing& d) {
        return t3_shmem_init(&d.context, {4096, 1, 16, false, false, false}, nullptr);
      },
@@ -303,7 +254,7 @@ const Row heaps[] = {
      "heap", "a heap of t3_shmem_init"},
 };
 
-const Row others[] = {
+const RefusedCall others[] = {
     {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address + 4, d.b.address, 64); }, T3_UNALIGNED,
      "t3_copy_async", "to", "a multiple of 32"},
     {[](Refusing& d) { return t3_copy_async(&d.context, 0, d.a.address, d.b.address + 4, 64); }, T3_UNALIGNED,
@@ -344,7 +295,7 @@ t3_status refused_arming(Refusing& d, t3_status code) {
 }
 
 /// What the hardware refuses, by the parameter that its code is about.
-const Row by_hardware[] = {
+const RefusedCall by_hardware[] = {
     {[](Refusing& d) { return refused_map(d, T3_NO_PEER); }, T3_NO_PEER, "t3_remote_map", "peer_output",
      "one of a GPU that can be reached"},
     {[](Refusing& d) { return refused_map(d, T3_UNALIGNED, t3_on_gpu(3, 4100)); }, T3_UNALIGNED, "t3_remote_map",
@@ -375,157 +326,8 @@ const Row by_hardware[] = {
      "t3_malloc", "bytes", "at most a free piece of the memory"},
 };
 
-t3_status refused_copy(Refusing& d, t3_status code, t3_dma_copy copy) {
-  d.mock.refuse_next(T3_BLOCK_DMA, {code});
-  return t3_queue_dma_copy(&d.context, 0, &copy);
-}
-
-t3_status follow(Refusing& d, void (*change)(t3_output& output, t3_matrix& bias, t3_following& following)) {
-  t3_output output{d.a, {16, 16, 1}};
-  t3_matrix bias{d.b};
-  bias.rows = 1, bias.columns = d.a.columns;
-  t3_following following{&bias, nullptr, 0, 0, nullptr};
-  change(output, bias, following);
-  return t3_follow(&d.context, &output, {0, 1}, following);
-}
-
-t3_status follow_adam(Refusing& d, void (*change)(t3_following& following, t3_matrix& state, t3_adam& adam)) {
-  const t3_output output{d.a, {16, 16, 1}};
-  // Three parts of another piece of memory, which is large enough.
-  t3_matrix state{d.a}, squares{d.a}, weights{d.a};
-  state.address = d.out.matrix.address;
-  squares.address = state.address + d.a.rows * d.a.row_stride;
-  weights.address = squares.address + d.a.rows * d.a.row_stride;
-  t3_adam adam{&state, &squares, &weights, 0.001F};
-  t3_following following{nullptr, nullptr, 0, 0, &adam};
-  change(following, state, adam);
-  return t3_follow(&d.context, &output, {0, 1}, following);
-}
-
-/// Copies of the DMA engine, operations that follow, and gates.
-const Row beyond_maps[] = {
-    {[](Refusing& d) {
-       return refused_copy(d, T3_INVALID_ARGUMENT, {d.a.address, d.b.address, 0, {}, 0, 0});
-     },
-     T3_INVALID_ARGUMENT, "t3_queue_dma_copy", "copy->bytes", "1 or more"},
-    {[](Refusing& d) {
-       return refused_copy(d, T3_UNALIGNED, {d.a.address, d.b.address + 4, 64, {}, 0, 0});
-     },
-     T3_UNALIGNED, "t3_queue_dma_copy", "copy->from", "a multiple of 32"},
-    {[](Refusing& d) {
-       return refused_copy(d, T3_UNALIGNED, {d.a.address, d.b.address, 63, {}, 0, 0});
-     },
-     T3_UNALIGNED, "t3_queue_dma_copy", "copy->bytes", "a multiple of 4"},
-    {[](Refusing& d) {
-       return refused_copy(d, T3_BAD_ADDRESS, {d.a.address, t3_on_gpu(2, 4096), 64, {}, 0, 0});
-     },
-     T3_BAD_ADDRESS, "t3_queue_dma_copy", "copy->from", "bytes within this GPU's memory"},
-    {[](Refusing& d) {
-       return refused_copy(d, T3_BAD_ADDRESS, {t3_on_gpu(2, 1u << 30), d.b.address, 64, {}, 0, 0});
-     },
-     T3_BAD_ADDRESS, "t3_queue_dma_copy", "copy->to", "bytes within the target's memory"},
-    {[](Refusing& d) {
-       return refused_copy(d, T3_OVERLAP, {d.b.address + 32, d.b.address, 64, {}, 0, 0});
-     },
-     T3_OVERLAP, "t3_queue_dma_copy", "copy->to", "bytes that are not copied from"},
-    {[](Refusing& d) { return t3_queue_dma_copy(&d.context, 0, nullptr); }, T3_INVALID_ARGUMENT, "t3_queue_dma_copy",
-     "copy", "a copy"},
-    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix&, t3_following& f) { f.bias = nullptr; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "following", "a bias, a residual, a dropout or adam"},
-    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix&, t3_following& f) { f.keep = -1; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "following.keep", "0 to 1"},
-    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix& bias, t3_following&) { bias.columns += 1; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "following.bias", "a row of the output's columns and element type"},
-    {[](Refusing& d) { return follow(d, [](t3_output&, t3_matrix& bias, t3_following&) { bias.address = 4096; }); },
-     T3_BAD_ADDRESS, "t3_follow", "following.bias", "bytes within this GPU's memory"},
-    {[](Refusing& d) { return follow(d, [](t3_output& out, t3_matrix&, t3_following&) { out.matrix.address += 4; }); },
-     T3_UNALIGNED, "t3_follow", "output", "an address that is a multiple of 32"},
-    {[](Refusing& d) { return follow_adam(d, [](t3_following& f, t3_matrix&, t3_adam&) { f.keep = 0.5F; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "following.adam", "a finite rate, and no other operation"},
-    {[](Refusing& d) { return follow_adam(d, [](t3_following&, t3_matrix&, t3_adam& adam) { adam.means = nullptr; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "adam->means", "the output's shape, row stride and element type"},
-    {[](Refusing& d) { return follow_adam(d, [](t3_following&, t3_matrix& state, t3_adam&) { state.columns += 1; }); },
-     T3_INVALID_ARGUMENT, "t3_follow", "adam->means", "the output's shape, row stride and element type"},
-    {[](Refusing& d) {
-       return follow_adam(d, [](t3_following&, t3_matrix&, t3_adam& adam) { adam.means = adam.weights; });
-     },
-     T3_OVERLAP, "t3_follow", "following.adam", "matrices that share no bytes with the output or each other"},
-    {[](Refusing& d) {
-       return follow_adam(d, [](t3_following&, t3_matrix& state, t3_adam&) { state.address = 4096; });
-     },
-     T3_BAD_ADDRESS, "t3_follow", "adam->means", "bytes within this GPU's memory"},
-    {[](Refusing& d) {
-       return t3_gate_workgroups(&d.context, 9, {0, 1, T3_CHUNK_SIGNAL_FIRST, 1});
-     },
-     T3_INVALID_ARGUMENT, "t3_gate_workgroups", "queue", "an open queue"},
-    {[](Refusing& d) {
-       return t3_gate_workgroups(&d.context, 0, {0, 0, T3_CHUNK_SIGNAL_FIRST, 1});
-     },
-     T3_INVALID_ARGUMENT, "t3_gate_workgroups", "gate.workgroups", "1 or more"},
-    {[](Refusing& d) {
-       return t3_gate_workgroups(&d.context, 0, {0, 1, 0, 1});
-     },
-     T3_INVALID_ARGUMENT, "t3_gate_workgroups", "gate.signal",
-     "T3_CHUNK_SIGNAL_FIRST or one of the T3_CHUNK_SIGNALS from there on"},
-    {[](Refusing& d) {
-       d.mock.reg(T3_BLOCK_KERNEL_QUEUE, T3_KERNEL_QUEUE_GATE_STATUS_OFFSET) = T3_TABLE_FULL;
-       return t3_gate_workgroups(&d.context, 0, {0, 1, T3_CHUNK_SIGNAL_FIRST, 1});
-     },
-     T3_TABLE_FULL, "t3_gate_workgroups", "", "all gates are in use"},
-    {[](Refusing& d) { return t3_remove_gates(&d.context, 9); }, T3_INVALID_ARGUMENT, "t3_remove_gates", "queue",
-     "an open queue"},
-};
-
-/// `status`: what the engine answers.
-t3_status start(Refusing& d, t3_status status, void (*change)(t3_endpoint_collective& collective)) {
-  t3_endpoint_collective collective{T3_ENDPOINT_ALL_REDUCE, T3_FP16, d.a.address, 64, 0, 2, 1, 1, 0};
-  change(collective);
-  d.mock.reg(T3_BLOCK_ENDPOINT, T3_ENDPOINT_STATUS_OFFSET) = status;
-  return t3_endpoint_start(&d.context, &collective);
-}
-
-using Ring = t3_endpoint_collective;
-
-/// Collectives of the endpoint engine.
-const Row of_endpoint[] = {
-    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.bytes = 0; }); }, T3_INVALID_ARGUMENT,
-     "t3_endpoint_start", "collective->bytes", "32 or more"},
-    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.gpus = 1; }); }, T3_INVALID_ARGUMENT,
-     "t3_endpoint_start", "collective->gpus", "2 or more"},
-    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.place = 2; }); }, T3_INVALID_ARGUMENT,
-     "t3_endpoint_start", "collective->place", "below collective->gpus"},
-    {[](Refusing& d) { return start(d, T3_INVALID_ARGUMENT, [](Ring& c) { c.ring = 9; }); }, T3_INVALID_ARGUMENT,
-     "t3_endpoint_start", "collective->ring", "below t3_endpoint_use_rings"},
-    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.ring = 64; }); }, T3_INVALID_ARGUMENT,
-     "t3_endpoint_start", "collective->ring", "below t3_endpoint_use_rings"},
-    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.gpus = 0x10000; }); }, T3_INVALID_ARGUMENT,
-     "t3_endpoint_start", "collective->place", "below collective->gpus"},
-    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.operation = static_cast<t3_endpoint_operation>(3); }); },
-     T3_INVALID_ARGUMENT, "t3_endpoint_start", "collective->operation", "a member of enum t3_endpoint_operation"},
-    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.element = static_cast<t3_element>(3); }); },
-     T3_INVALID_ARGUMENT, "t3_endpoint_start", "collective->element", "a member of enum t3_element"},
-    {[](Refusing& d) { return start(d, T3_UNALIGNED, [](Ring& c) { c.address += 4; }); }, T3_UNALIGNED,
-     "t3_endpoint_start", "collective->address", "a multiple of 32"},
-    {[](Refusing& d) { return start(d, T3_UNALIGNED, [](Ring& c) { c.bytes = 66; }); }, T3_UNALIGNED,
-     "t3_endpoint_start", "collective->bytes", "a multiple of 32"},
-    {[](Refusing& d) { return start(d, T3_BAD_ADDRESS, [](Ring&) {}); }, T3_BAD_ADDRESS, "t3_endpoint_start",
-     "collective->address", "bytes within this GPU's memory"},
-    {[](Refusing& d) { return start(d, T3_NO_PEER, [](Ring&) {}); }, T3_NO_PEER, "t3_endpoint_start",
-     "collective->next, collective->previous", "other GPUs that can be reached"},
-    {[](Refusing& d) { return start(d, T3_OK, [](Ring& c) { c.next = 0x10000; }); }, T3_NO_PEER, "t3_endpoint_start",
-     "collective->next, collective->previous", "other GPUs that can be reached"},
-    {[](Refusing& d) { return start(d, T3_OVERLAP, [](Ring&) {}); }, T3_OVERLAP, "t3_endpoint_start",
-     "collective->address", "bytes that no other collective uses"},
-    {[](Refusing& d) { return t3_endpoint_start(&d.context, nullptr); }, T3_INVALID_ARGUMENT, "t3_endpoint_start",
-     "collective", "a collective"},
-    {[](Refusing& d) { return t3_endpoint_use_rings(&d.context, 3); }, T3_INVALID_ARGUMENT, "t3_endpoint_use_rings",
-     "rings", "1 to t3_endpoint_rings"},
-    {[](Refusing& d) { return t3_endpoint_rings(&d.context, nullptr); }, T3_INVALID_ARGUMENT, "t3_endpoint_rings",
-     "rings", "a place for their number"},
-};
-
 /// Calls that other calls of the driver refuse.
-const Row of_others[] = {
+const RefusedCall of_others[] = {
     {[](Refusing& d) { return t3_copy(&d.context, 0, d.a.address + 4, d.b.address, 64); }, T3_UNALIGNED, "t3_copy",
      "to", "a multiple of 32"},
     {[](Refusing& d) { return t3_fill(&d.context, 9, d.a.address, 7, 64); }, T3_INVALID_ARGUMENT, "t3_fill", "queue",
@@ -545,33 +347,6 @@ const Row of_others[] = {
      T3_INVALID_ARGUMENT, "t3_use_queue", "queue", "0 or a queue of t3_queue_create"},
 };
 
-void require_named(const Row& row) {
-  Refusing d;
-  CAPTURE(row.name, row.argument, row.expected);
-  const t3_status status = row.call(d);
-  CHECK(status == row.code);
-  const std::vector<std::string> reported = d.mock.take_reported();
-  const std::string name = row.name, argument = row.argument, expected = row.expected;
-  std::string line = t3_status_text(row.code) + (": " + name);
-  if (!argument.empty()) line += ": " + argument;
-  if (!expected.empty()) line += ": " + expected;
-  if (!argument.empty()) line += " expected";
-  REQUIRE_FALSE(reported.empty());
-  CHECK(reported.back() == line);
-  const t3_call_error error = t3_last_error(&d.context);
-  CHECK(error.code == row.code);
-  CHECK(error.call == name);
-  CHECK(error.argument == argument);
-  if (!expected.empty()) CHECK(error.text == expected);
-  CHECK(d.mock.take_reported() == std::vector<std::string>{"ok"});
-  CHECK(d.mock.locks() == 0);
-}
-
-template <std::size_t N>
-void require_all_named(const Row (&rows)[N]) {
-  for (const Row& row : rows) require_named(row);
-}
-
 }  // namespace
 
 TEST_CASE("regions that are refused name call and parameter") { require_all_named(regions); }
@@ -587,11 +362,6 @@ TEST_CASE("symmetric heaps that are refused name call and parameter") { require_
 TEST_CASE("copies and fills that are refused name call and parameter") { require_all_named(others); }
 
 TEST_CASE("what the hardware refuses names call and parameter") { require_all_named(by_hardware); }
-
-TEST_CASE("copies, operations that follow and gates that are refused name call and parameter") {
-  require_all_named(beyond_maps);
-  require_all_named(of_endpoint);
-}
 
 TEST_CASE("a call that others refuse has its own name") { require_all_named(of_others); }
 

@@ -1,4 +1,4 @@
-"""Compiles every installed header by itself, against the installed and moved package alone.
+"""Compiles the installed headers against the installed and moved package alone.
 
   headers_test.py SOURCE_DIRECTORY BINARY_DIRECTORY [--slow]
 
@@ -68,7 +68,7 @@ def main():
             lines = pool.map(lambda unit: mistake(headers, *unit), units(headers, "--slow" in sys.argv))
             wrong = [line for line in lines if line]
         if len(found) < 200 or wrong:
-            sys.exit("\n".join([*wrong, f"{len(found)} headers, {len(wrong)} do not compile by themselves"]))
+            sys.exit("\n".join([*wrong, f"{len(found)} headers, {len(wrong)} groups of them do not compile"]))
 
 
 main()

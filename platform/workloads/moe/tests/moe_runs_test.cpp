@@ -95,7 +95,7 @@ struct Case {
   std::uint64_t slots;
 };
 
-/// By all methods.
+/// Runs the case by all methods.
 void check_case(const Case& each) {
   for (const std::string method : {"bulk", "deepep", "t3", "t3-mca", "t3 padded"}) {
     json shape = each.shape;
