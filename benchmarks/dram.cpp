@@ -33,10 +33,10 @@ struct Driven {
         [&](Cycle, unsigned, Access& access, Cycle&) {
           if (fed == trace.size()) return Fed::none;
           const TraceRecord& record = trace[(start + fed++) % trace.size()];
-          access = {record.address, record.write ? Kind::write : Kind::read, 0};
+          access = {record.address, record.write ? Kind::write : Kind::read, 0, 1};
           return Fed::access;
         },
-        [&](std::uint32_t, Kind, Cycle) { ++done; });
+        [&](std::uint32_t, Kind, Cycle, std::uint32_t) { ++done; });
   }
 };
 

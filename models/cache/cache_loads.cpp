@@ -39,6 +39,7 @@ std::uint32_t LastLevelCache::begin_load(const Load& load) {
 
 void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
                           Picoseconds time) {
+  if (blocks_.in_use() && load_block(sender, transaction, extension, time)) return;
   const std::uint32_t index =
       begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false});
   const bool real = transaction.get_data_ptr() != nullptr;
@@ -49,8 +50,55 @@ void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, 
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
   blame_banks(loads_[index], time);
+  if (blocks_.in_use()) note_block();
   fetch_missing(index, time);
   finish(index);
+}
+
+/// Answers a load of a block that was loaded a short time ago (loaded_blocks.h). Returns false when it was not.
+bool LastLevelCache::load_block(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
+                                Picoseconds time) {
+  const Shape& shape = extension.shape;
+  noted_ = nullptr;
+  if (shape.rows == 1 || shape.stride == shape.row_bytes) return false;
+  const std::uint64_t begin = address_map::local_of(transaction.get_address());
+  LoadedBlocks::Block* const block = blocks_.find(begin, shape);
+  if (block == nullptr) {
+    noted_ = &blocks_.begin(begin, shape);
+    return false;
+  }
+  const std::uint32_t index =
+      begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false});
+  Load& load = loads_[index];
+  for (const LoadedBlocks::Share& share : block->of_banks) {
+    Picoseconds& free = bank_free_[share.bank];
+    free = std::max(free, time) + share.sectors * sector_time_;
+    load.ready = std::max(load.ready, free);
+    asked_ += share.sectors;
+  }
+  if (transaction.get_data_ptr() != nullptr) debug_compute(0, transaction);
+  blame_banks(load, time);
+  const auto arrived = [this](const LoadedBlocks::Awaited& awaited) {
+    return fills_[awaited.fill].number != awaited.number;
+  };
+  auto& awaited = block->awaited;
+  awaited.erase(std::remove_if(awaited.begin(), awaited.end(), arrived), awaited.end());
+  for (const LoadedBlocks::Awaited& fill : awaited) wait_for(fill.fill, index);
+  last_waited_fill_ = last_waiting_load_ = none;
+  finish(index);
+  return true;
+}
+
+/// The sectors that each bank has moved for the load at hand.
+void LastLevelCache::note_block() {
+  blocks_.touch(pieces_.size());
+  if (noted_ == nullptr) return;
+  for (const Piece& piece : pieces_) of_bank_[piece.place.bank] += piece.sector_count;
+  for (const Piece& piece : pieces_) {
+    std::uint32_t& sectors = of_bank_[piece.place.bank];
+    if (sectors != 0) noted_->of_banks.push_back({piece.place.bank, sectors});
+    sectors = 0;
+  }
 }
 
 /// A load whose access has come to the banks at `time` waits for them until it is ready.
@@ -68,6 +116,7 @@ void LastLevelCache::fetch_missing(std::uint32_t load, Picoseconds time) {
   missing_.clear();
   copies_.clear();
   addends_.clear();
+  noted_ = nullptr;
   // An answer may come within the call and bring further loads.
   while (next != none) {
     const std::uint32_t fill = next;
@@ -183,6 +232,7 @@ std::uint32_t LastLevelCache::plan_fills(std::uint32_t load) {
     fill.begin = first->begin;
     fill.shape = {rows, static_cast<std::uint32_t>(first->bytes()), rows == 1 ? 0 : stride};
     fill.first_waiter = fill.next = none;
+    fill.number = ++fills_made_;
     fill.lines.clear();
     fill.copies.clear();
     fill.addends.clear();
@@ -214,6 +264,7 @@ void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
   waiters_[waiter] = {load, fills_[fill].first_waiter};
   fills_[fill].first_waiter = waiter;
   ++loads_[load].pending;
+  if (noted_ != nullptr) noted_->awaited.push_back({fill, fills_[fill].number});
 }
 
 /// For the load.
@@ -266,6 +317,8 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_gene
   transaction.release();
   std::uint32_t waiter = fill.first_waiter;
   free_fills_.push_back(index);
+  fills_[index].number = 0;
+  if (failed) blocks_.forget();
   if (!addends.empty()) add_what_waited(addends, time);
   if (!filled_lines.empty()) add_what_found_no_way(filled_lines, time);
   while (waiter != none) {

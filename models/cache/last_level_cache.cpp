@@ -12,7 +12,7 @@
 
 namespace t3vp::cache {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
-                               Picoseconds memory_latency, std::uint16_t gpu)
+                               Picoseconds memory_latency, std::uint16_t gpu, bool loosely_timed)
     : sc_module(checked(name, parameters)),
       parameters_(parameters),
       memory_latency_(memory_latency),
@@ -24,6 +24,9 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
       sector_fills_(std::size_t{tags_.slots()} << line_sector_bits_),
       dirty_bytes_(parameters, tags_.slots()),
       bank_free_(parameters.banks),
+      // A set of 16 lines has then seen 4 others, seldom more than 16.
+      blocks_(loosely_timed ? tags_.slots() / 4 : 0),
+      of_bank_(loosely_timed ? parameters.banks : 0),
       probe_(pool_.make(Operation::load, 0, {})) {
   probe_.set_command(tlm::TLM_IGNORE_COMMAND);
   compute.on_debug(&LastLevelCache::debug_compute);
@@ -40,6 +43,7 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   registers.interrupt.on_write([this] { update_interrupt(); });
   registers.on_reset([this] {
     tags_.clear();
+    blocks_.forget();
     give_up_updates();
     flushing_ = false;
     releases_.clear();
@@ -118,6 +122,7 @@ void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Pi
 /// When the update may reach memory.
 Picoseconds LastLevelCache::make_way(std::uint64_t address, const Shape& shape, Picoseconds time) {
   Picoseconds arrival = time + memory_latency_;
+  written(address, shape);
   for (const Piece& piece : pieces_of(address, shape)) {
     const CacheTags::Slot slot = tags_.find(piece.place);
     if (slot != CacheTags::none) {
@@ -141,6 +146,7 @@ bool LastLevelCache::in_memory(std::uint64_t address, const Shape& shape) {
 void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   Picoseconds ready = time;
   const unsigned char* data = transaction.get_data_ptr();
+  written(transaction.get_address(), extension.shape);
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
     ready = std::max(ready, serve(piece, time));
     const CacheTags::Slot slot = find_or_allocate(piece.place, data != nullptr, time);
@@ -151,11 +157,16 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
     std::memcpy(bytes_of(slot) + piece.begin, data, piece.end - piece.begin);
     data += piece.end - piece.begin;
   }
+  blocks_.touch(pieces_.size());
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   Cause cause = cause_at(time, Part::dram_latency);
   cause.extend(ready, Part::cache_bandwidth);
   const AtCause answer(std::move(cause));
   compute.respond(transaction, ready - now());
+}
+
+void LastLevelCache::written(std::uint64_t address, const Shape& shape) {
+  if (blocks_.in_use()) blocks_.written(address_map::local_of(address), shape);
 }
 
 void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
@@ -258,6 +269,7 @@ void LastLevelCache::from_peers(int way, tlm::tlm_generic_payload& transaction, 
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
   } else {
     if (adds && invalidates) arrival = make_way(transaction.get_address(), extension.shape, now() + delay);
+    if (invalidates) written(transaction.get_address(), extension.shape);
     for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
       if (!adds && invalidates) drop(piece);
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
@@ -319,6 +331,7 @@ void LastLevelCache::write_back_all() {
   for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot)
     if (tags_.occupied(slot)) write_back(slot, now());
   tags_.clear();
+  blocks_.forget();
 }
 
 /// What is called may begin another release.

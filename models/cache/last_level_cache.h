@@ -25,6 +25,7 @@
 
 #include "cache/cache_tags.h"
 #include "cache/dirty_bytes.h"
+#include "cache/loaded_blocks.h"
 #include "cache/write_order.h"
 #include "protocol/cache_release.h"
 #include "protocol/component.h"
@@ -54,7 +55,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
 
   /// `memory_latency`: from the cache to the memory controller's queues.
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
-                 std::uint16_t gpu);
+                 std::uint16_t gpu, bool loosely_timed = false);
 
   /// The time and the bytes, by traffic class, that the last flush wrote back.
   struct Flush {
@@ -110,6 +111,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   struct Fill {
     std::uint64_t begin;  ///< local address
     Shape shape;
+    std::uint64_t number = 0;  ///< 0: it is not on its way
     std::vector<Missing> lines;
     std::vector<Copy> copies;
     std::vector<Addend> addends;
@@ -150,6 +152,10 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   bool in_memory(std::uint64_t address, const Shape& shape);
 
   void load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
+  bool load_block(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
+                  Picoseconds time);
+  void note_block();
+  void written(std::uint64_t address, const Shape& shape);
   std::uint32_t begin_load(const Load& load);
   static void blame_banks(Load& load, Picoseconds time);
   void fetch_missing(std::uint32_t load, Picoseconds time);
@@ -234,6 +240,10 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   std::vector<WaitingAddend> addends_;        ///< of the update at hand
   std::vector<Addend> without_way_;           ///< all ways of their sets have fills in flight
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
+  LoadedBlocks blocks_;
+  LoadedBlocks::Block* noted_ = nullptr;  ///< the block of the load at hand
+  std::vector<std::uint32_t> of_bank_;    ///< its sectors
+  std::uint64_t fills_made_ = 0;
   EventQueue<LateFill> late_fills_{[this] { late_fill(); }, Part::dram_latency};
   std::uint64_t write_backs_in_flight_ = 0;
   bool flushing_ = false;

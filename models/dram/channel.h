@@ -1,10 +1,14 @@
 // One DRAM channel: queue, first-ready first-come-first-served scheduler and command timing. Plain C++, no SystemC.
+//
+// An exact channel has a column command for each access. A loosely-timed one serves a run of accesses of one row by one
+// decision: they share the data bus with runs of other bank groups by arithmetic (docs/models/loosely-timed-memory.md).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -51,14 +55,16 @@ enum class Fed : std::uint8_t {
 };
 
 /// A channel, with its sets of banks in words of type Banks.
-template <class Banks>
+template <class Banks, Model model>
 class ChannelOf {
  public:
+  static constexpr bool is_exact = model == Model::exact;
+
   explicit ChannelOf(const MemorySpec& spec);
 
   /// Entries that hold a place in the DRAM queue, reads and writes together. With the shared_round_robin queueing an
   /// entry leaves it when its bank takes it, as GPGPU-Sim counts; with split_oldest_first, at its column command.
-  unsigned occupancy() const { return held_[0] + held_[1]; }
+  unsigned occupancy() const { return held(0) + held(1); }
   bool idle() const { return occupancy() == 0 && bound_ == 0 && now_ >= last_data_end_; }
   Cycle now() const { return now_; }  ///< first cycle not yet simulated
   /// The row of this address is open in its bank.
@@ -75,15 +81,18 @@ class ChannelOf {
   /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
   ///
   /// `Fed feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
-  /// queue has room (if split: both queues have), and after none or refused not before that helps.
+  /// queue has room (if split: both queues have), and after none or refused not before that helps. `access.accesses` is
+  /// the most that may enter, and what has entered: one if exact.
   ///
-  /// `done(tag, kind, cycle)` is called once per access when its column command is issued; `cycle` is the first cycle
-  /// after its data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's.
+  /// `done(tag, kind, cycle, accesses)` is called when a column command is issued; `cycle` is the first cycle after its
+  /// data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's. A loosely-timed
+  /// channel calls it for a run at its first command, with the data of its last.
   template <class Feed, class Done>
   void run(Cycle until, Feed&& feed, Done&& done);
 
  private:
-  static constexpr std::uint32_t no_row = ~std::uint32_t{0}, no_bank = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_row = ~std::uint32_t{0};
+  static constexpr std::uint32_t access_bytes = 32, accesses_of_block = 8;  // of 256 bytes
 
   /// Bound banks whose own time for what they need has come; none of them may have the command before `wake`.
   struct Ready {
@@ -96,6 +105,11 @@ class ChannelOf {
   void choose_class();
   void bind();
   void bind_bank(std::uint32_t bank);
+  void due(std::uint32_t bank);
+  void enter(const Access& access);
+  unsigned held(std::uint32_t cls) const { return is_exact ? held_[cls] : held_[cls] - gone(cls); }
+  unsigned gone(std::uint32_t cls) const;
+  void serve(std::uint32_t bank, const Request& request, Cycle last);
   void leave_queue(std::uint32_t cls);
   void changed();
   void schedule(std::uint32_t bank);
@@ -108,8 +122,9 @@ class ChannelOf {
   bool issue_column(Done& done);
   template <class Done>
   void column_command(std::uint32_t bank, Done& done);
-  void note_wait(std::uint32_t bank, Kind kind);
-  void note_reason(std::uint32_t bank, Kind last, Cycle since);
+  Cycle last_command(std::uint32_t bank, const Request& request);
+  void note_wait(std::uint32_t bank, const Request& request, Cycle last);
+  void note_reason(std::uint32_t bank, Kind last, Cycle since, Cycle wait);
   void issue_row();
   Banks legal(Need need, Banks blocked);
   static void remove(Ready& ready, Banks banks);
@@ -121,8 +136,9 @@ class ChannelOf {
   Banks banks_of(std::uint32_t pseudo) const;
   Cycle next_event() const;
   void advance(Cycle to);
+  void note_occupancy();
 
-  bool room() const { return held_[0] < depth_ && held_[1] < depth_; }
+  bool room() const { return held(0) < depth_ && held(1) < depth_; }
   Banks bindable() const { return queue_.banks_waiting(class_) & ~(bound_ | blocked_); }
   Cycle column_wake() const { return std::min(ready(Need::read).wake, ready(Need::write).wake); }
   Cycle row_wake() const {
@@ -162,9 +178,26 @@ class ChannelOf {
   std::array<std::uint32_t, capacity_of<Banks>> request_;  // of bound banks: slot in the queue
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
   std::array<Cycle, capacity_of<Banks>> opened_{};  // when the row was opened
+
+  /// Of a loosely-timed channel.
+  struct Service {
+    Cycle first = 0, last = 0, end = 0;  ///< commands; the bank may take its next request at `end`
+    float rate = 0;                      ///< accesses that leave the queue in a cycle
+    std::uint16_t accesses = 0;          ///< that leave the queue meanwhile
+    std::uint8_t cls = 0;
+  };
+  struct Loose {
+    Banks serving = 0;                             ///< banks whose run has its column commands
+    std::array<Service, capacity_of<Banks>> service;
+    std::array<Cycle, capacity_of<Banks>> bus_free{};  ///< of each pseudo-channel: its data bus has no more to do
+    std::array<std::uint8_t, 8> same_bank{};       ///< of each access of a block: those of its bank and row
+    std::uint64_t integral = 0;                    ///< of the occupancy, less entry times
+  };
+  struct None {};
+  std::conditional_t<is_exact, None, Loose> loose_;
 };
 
-/// A channel of any number of banks up to max_banks.
+/// A channel of any number of banks up to max_banks, of the specification's model.
 class Channel {
  public:
   /// Throws ParameterError (protocol/parameter_check.h) on a specification that no channel can have.
@@ -200,7 +233,9 @@ class Channel {
   }
 
  private:
-  std::variant<ChannelOf<FewBanks>, ChannelOf<ManyBanks>> channel_;
+  std::variant<ChannelOf<FewBanks, Model::exact>, ChannelOf<ManyBanks, Model::exact>,
+               ChannelOf<FewBanks, Model::loosely_timed>, ChannelOf<ManyBanks, Model::loosely_timed>>
+      channel_;
 };
 
 }  // namespace t3vp::dram

@@ -12,6 +12,9 @@
 
 namespace t3vp::dram {
 
+/// How a channel serves accesses: a column command for each, or a decision for each run of them in a row.
+enum class Model : std::uint8_t { exact, loosely_timed };
+
 /// Queueing. shared_round_robin has one queue (GPGPU-Sim). A bank takes one request at a time, at most one bank per
 /// cycle. Banks have their commands in round-robin order. An entry leaves the queue when its bank takes it.
 /// split_oldest_first has a queue for reads and one for writes (Ramulator, DRAMSys). Writes are drained in bursts. The
@@ -19,6 +22,7 @@ namespace t3vp::dram {
 /// by_geometry is the latter with pseudo-channels, else the former.
 struct MemorySpec : DramParameters, CommandBusParameters {
   std::string name = "hbm2-legacy";
+  Model model = Model::exact;  ///< the system's memory.model
   Geometry geometry;
   Timing timing;
   std::string address_map = "accel";      ///< bgint, accel or rocol

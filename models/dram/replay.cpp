@@ -75,7 +75,7 @@ class Injector {
     }
     if (options_.outstanding != 0 && !may_start(now, retry)) return Fed::refused;
     const Kind write = options_.writes_are_updates ? Kind::update : Kind::write;
-    access = {record.address, record.write ? write : Kind::read, static_cast<std::uint32_t>(next_)};
+    access = {record.address, record.write ? write : Kind::read, static_cast<std::uint32_t>(next_), 1};
     entry_[next_++] = arrival;
     return Fed::access;
   }
@@ -174,7 +174,7 @@ ReplayResult replay(const MemorySpec& spec, const std::vector<TraceRecord>& trac
     channel.run(
         channel.now() + slice,
         [&](Cycle now, unsigned, Access& access, Cycle& retry) { return injector.feed(now, access, retry); },
-        [&](std::uint32_t tag, Kind kind, Cycle cycle) { injector.done(tag, kind, cycle); });
+        [&](std::uint32_t tag, Kind kind, Cycle cycle, std::uint32_t) { injector.done(tag, kind, cycle); });
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - start;
 
   ReplayResult result;

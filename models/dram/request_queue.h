@@ -12,11 +12,12 @@ namespace t3vp::dram {
 
 enum class Kind : std::uint8_t { read, write, update };  ///< update: near-memory op-and-store (T3 4.3)
 
-/// One column access.
+/// Column accesses at consecutive addresses of one block of 256 bytes.
 struct Access {
   std::uint64_t address;  ///< channel-local, in bytes
   Kind kind;
-  std::uint32_t tag;  ///< handed back when done
+  std::uint32_t tag;           ///< handed back when done
+  std::uint32_t accesses = 1;  ///< in an exact channel one
 };
 
 struct Request {
@@ -24,6 +25,7 @@ struct Request {
   std::uint32_t row, tag, order, next;
   std::uint8_t bank;
   Kind kind;
+  std::uint16_t accesses;  ///< of this row of this bank
 };
 
 /// Orders wrap around.
@@ -66,17 +68,21 @@ template <class Banks>
 class RequestQueue {
  public:
   /// Classes are 1 (all accesses in one order per bank) or 2 (reads; writes and updates), of `depth` entries each.
-  RequestQueue(std::uint32_t depth, std::uint32_t classes);
+  /// Requests of one block of 1 << `block_bits` bytes keep their order.
+  RequestQueue(std::uint32_t depth, std::uint32_t classes, std::uint32_t block_bits);
 
   std::uint32_t class_of(Kind kind) const { return kind == Kind::read ? 0 : classes_ - 1; }
   std::uint32_t waiting(std::uint32_t cls) const { return waiting_[cls]; }
   Banks banks_waiting(std::uint32_t cls) const { return banks_[cls]; }
 
-  void push(const Access& access, std::uint32_t bank, std::uint32_t row) {
+  void push(const Access& access, std::uint32_t bank, std::uint32_t row, std::uint32_t accesses = 1) {
     const std::uint32_t slot = free_;
     Request& request = pool_[slot];
     free_ = request.next;
-    request = {access.address, row, access.tag, order_++, none, static_cast<std::uint8_t>(bank), access.kind};
+    request = {access.address, row,
+               access.tag,     order_++,
+               none,           static_cast<std::uint8_t>(bank),
+               access.kind,    static_cast<std::uint16_t>(accesses)};
     const std::uint32_t cls = class_of(access.kind);
     List& list = lists_[cls][bank];
     if (list.head == none)
@@ -120,8 +126,9 @@ class RequestQueue {
     std::uint32_t head = none, tail = none;
   };
 
-  static std::uint32_t hash(std::uint64_t address) {
-    return static_cast<std::uint32_t>((address >> 5 ^ address >> 15) & 1023);
+  std::uint32_t hash(std::uint64_t address) const {
+    const std::uint64_t block = address >> block_bits_;
+    return static_cast<std::uint32_t>((block ^ block >> 10) & 1023);
   }
 
   std::uint32_t take_oldest_of_address(std::uint32_t cls, std::uint32_t slot, std::uint32_t previous);
@@ -140,7 +147,7 @@ class RequestQueue {
     return slot;
   }
 
-  std::uint32_t classes_;
+  std::uint32_t classes_, block_bits_;
   std::vector<Request> pool_;  ///< those that wait, and those that banks have taken
   std::uint32_t free_ = 0;
   std::uint32_t order_ = 0;

@@ -27,6 +27,11 @@ class TimingState {
   explicit TimingState(const MemorySpec& spec);
 
   Cycle own(Need need, std::uint32_t bank) const { return at(bank_[bank], need); }
+  /// Returns the time from one column command of a bank group to its next one.
+  Cycle interval(bool update) const { return update ? timing_.CCDWL : timing_.CCDL; }
+  /// Returns the time from a column command to the next one of another bank group.
+  Cycle column_time() const { return timing_.CCDS; }
+  std::uint32_t pseudo_of(std::uint32_t bank) const { return bank & pseudo_mask_; }
   Cycle earliest(Need need, std::uint32_t bank) const {
     return std::max({own(need, bank), at(group_[bank & group_mask_], need), at(pseudo_[bank & pseudo_mask_], need)});
   }
@@ -59,29 +64,30 @@ class TimingState {
     return candidates;
   }
 
-  void read(std::uint32_t bank, Cycle now) {
+  /// Reads of a row from the command at `first` to that at `last`. Other bank groups may have theirs in between.
+  void read(std::uint32_t bank, Cycle first, Cycle last) {
     const std::uint32_t group = bank & group_mask_;
     Times& pseudo = pseudo_[bank & pseudo_mask_];
-    at(pseudo, Need::read) = now + timing_.CCDS;
-    at(pseudo, Need::write) = std::max(at(pseudo, Need::write), now + read_to_write_);
-    hold_group(group, Need::read, now + timing_.CCDL);
-    hold_group(group, Need::write, now + timing_.CCDL);
-    if (timing_.RTPL != 0) hold_group(group, Need::precharge, now + timing_.RTPL);
+    at(pseudo, Need::read) = first + timing_.CCDS;
+    at(pseudo, Need::write) = std::max(at(pseudo, Need::write), last + read_to_write_);
+    hold_group(group, Need::read, last + timing_.CCDL);
+    hold_group(group, Need::write, last + timing_.CCDL);
+    if (timing_.RTPL != 0) hold_group(group, Need::precharge, last + timing_.RTPL);
     Cycle& precharge = at(bank_[bank], Need::precharge);
-    precharge = std::max(precharge, now + timing_.RTP);
+    precharge = std::max(precharge, last + timing_.RTP);
   }
 
   /// A near-memory update occupies its bank group for CCDWL instead of CCDL (T3 5.1.1).
-  void write(std::uint32_t bank, bool update, Cycle now) {
+  void write(std::uint32_t bank, bool update, Cycle first, Cycle last) {
     const std::uint32_t group = bank & group_mask_;
-    const Cycle next_in_group = now + (update ? timing_.CCDWL : timing_.CCDL);
+    const Cycle next_in_group = last + (update ? timing_.CCDWL : timing_.CCDL);
     Times& pseudo = pseudo_[bank & pseudo_mask_];
-    at(pseudo, Need::write) = now + timing_.CCDS;
-    at(pseudo, Need::read) = now + write_to_read_;
+    at(pseudo, Need::write) = first + timing_.CCDS;
+    at(pseudo, Need::read) = std::max(at(pseudo, Need::read), last + write_to_read_);
     hold_group(group, Need::write, next_in_group);
-    hold_group(group, Need::read, std::max(next_in_group, now + write_to_read_in_group_));
+    hold_group(group, Need::read, std::max(next_in_group, last + write_to_read_in_group_));
     Cycle& precharge = at(bank_[bank], Need::precharge);
-    precharge = std::max(precharge, now + write_to_precharge_);
+    precharge = std::max(precharge, last + write_to_precharge_);
   }
 
   void activate(std::uint32_t bank, Cycle now) {

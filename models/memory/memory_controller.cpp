@@ -138,9 +138,9 @@ void MemoryController::slice() {
         [this, &state](dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry) {
           return feed(*state, cycle, occupancy, access, retry);
         },
-        [this](std::uint32_t request, dram::Kind kind, dram::Cycle cycle) {
+        [this](std::uint32_t request, dram::Kind kind, dram::Cycle cycle, std::uint32_t accesses) {
           if (kind == dram::Kind::read || (request & tag_of_fetch_add) != 0)
-            finish_access(request & ~tag_of_fetch_add, cycle);
+            finish_accesses(request & ~tag_of_fetch_add, cycle, accesses);
         });
   }
   simulated_until_ = end;
@@ -371,18 +371,25 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   if (grant == Grant::none) return dram::Fed::refused;
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
+  Run& run = state.streams.front(stream);
+  // A loosely-timed channel takes a run at once. Where both streams want to enter, it is no longer than the other's.
+  std::uint32_t entering = std::min<std::uint32_t>(access.accesses, run.accesses);
+  if (entering > 1 && view.compute.ready && view.communication.ready)
+    entering = std::min<std::uint32_t>(entering, state.streams.front(1 - stream).accesses);
   if (is_communication(grant)) {
     state.communication_waits = false;
-    ++state.communication;
-    if (grant == Grant::aged) ++state.aged;
+    state.communication += entering;
+    if (grant == Grant::aged) state.aged += entering;
   }
-  Run& run = state.streams.front(stream);
   access.address = run.address;
   access.kind = run.kind;
   access.tag = run.request;
-  run.address += parameters_.dram.geometry.access_bytes;
-  dram_bytes_[static_cast<std::size_t>(run.traffic)] += parameters_.dram.geometry.access_bytes;
-  if (--run.accesses == 0) {
+  access.accesses = entering;
+  run.address += std::uint64_t{entering} * parameters_.dram.geometry.access_bytes;
+  dram_bytes_[static_cast<std::size_t>(run.traffic)] += std::uint64_t{entering} * parameters_.dram.geometry.access_bytes;
+  cycle += entering - 1;
+  run.accesses = static_cast<std::uint16_t>(run.accesses - entering);
+  if (run.accesses == 0) {
     if (const Request& request = requests_[run.request]; request.counted.any())
       tracker.count(request.counted, run.bytes * request.updates, cycle * cycle_, cause_of(request, cycle * cycle_));
     state.streams.pop(stream);
@@ -391,14 +398,15 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   if (requests_[access.tag].is_fetch_add)
     access.tag |= tag_of_fetch_add;
   else
-    finish_access(access.tag, cycle);
+    finish_accesses(access.tag, cycle, entering);
   return dram::Fed::access;
 }
 
-void MemoryController::finish_access(std::uint32_t index, dram::Cycle cycle) {
+void MemoryController::finish_accesses(std::uint32_t index, dram::Cycle cycle, std::uint32_t accesses) {
   Request& request = requests_[index];
   request.finished = std::max(request.finished, cycle);
-  if (--request.remaining == 0) finished_.push(request.finished * cycle_, index);
+  request.remaining -= accesses;
+  if (request.remaining == 0) finished_.push(request.finished * cycle_, index);
 }
 
 /// Whoever polls a flag is released by who has written it.

@@ -141,7 +141,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   Tracker::Counted tracked(const Arrival& arrival);
   void enqueue(std::uint32_t request, const DataExtension& extension, Picoseconds time);
   dram::Fed feed(ChannelState& state, dram::Cycle cycle, unsigned occupancy, dram::Access& access, dram::Cycle& retry);
-  void finish_access(std::uint32_t request, dram::Cycle cycle);
+  void finish_accesses(std::uint32_t request, dram::Cycle cycle, std::uint32_t accesses);
   void note_waits();
   void note_latency(const Request& request, Picoseconds time);
   void note_flag(tlm::tlm_generic_payload& transaction);

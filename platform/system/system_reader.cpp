@@ -59,6 +59,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
   round_down(s.memory);
   s.memory.near_memory = s.cache.atomic_bytes_per_cycle == 0;
   s.memory.dram = read_memory(memory);
+  if (s.memory.model == memory::Model::loosely_timed) s.memory.dram.model = dram::Model::loosely_timed;
   read_tracker(content.at("tracker"), s.tracker);
   read_dma(content.at("dma"), s.dma);
   LinkTier tier = read_tier(content.at("links"), {});

@@ -167,10 +167,10 @@ TEST_CASE("The feed is asked again when its own time comes, and after a refusal 
       retry = fed == 0 ? 5 : never_cycle;
       if (fed == 1) return at_last;
       if (now < 5) return Fed::none;
-      access = {0, Kind::read, fed++};
+      access = {0, Kind::read, fed++, 1};
       return Fed::access;
     };
-    channel.run(100, feed, [](std::uint32_t, Kind, Cycle) {});
+    channel.run(100, feed, [](std::uint32_t, Kind, Cycle, std::uint32_t) {});
     std::vector<Cycle> expected{0, 5, 6};
     if (at_last == Fed::refused) expected.push_back(20);  // bound at 5, read at 19
     CHECK(asked == expected);

@@ -52,12 +52,12 @@ inline Outcome run_script(
       retry = script[next].cycle;
       return Fed::none;
     }
-    access = {script[next].address, script[next].kind, static_cast<std::uint32_t>(next)};
+    access = {script[next].address, script[next].kind, static_cast<std::uint32_t>(next), 1};
     outcome.entries.push_back(now);
     ++next;
     return Fed::access;
   };
-  const auto done = [&](std::uint32_t tag, Kind kind, Cycle cycle) {
+  const auto done = [&](std::uint32_t tag, Kind kind, Cycle cycle, std::uint32_t) {
     outcome.completions.push_back({tag, kind, cycle});
     outcome.end = std::max(outcome.end, cycle);
   };

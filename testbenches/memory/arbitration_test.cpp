@@ -304,7 +304,7 @@ TEST_CASE("a policy sees of each stream what waits, since when, of what kind and
         given = true;
         return dram::Fed::access;
       },
-      [](std::uint32_t, dram::Kind, dram::Cycle) {});
+      [](std::uint32_t, dram::Kind, dram::Cycle, std::uint32_t) {});
   CHECK(view.row_is_open(view.compute));
   CHECK_FALSE(view.row_is_open(view.communication));
 }
