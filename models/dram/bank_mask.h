@@ -30,6 +30,13 @@ inline std::uint32_t lowest(ManyBanks banks) {
   return low != 0 ? lowest(low) : 64 + lowest(static_cast<FewBanks>(banks >> 64));
 }
 
+/// Returns the number of bits of a small number, which has no instruction on every machine.
+inline std::uint32_t bits_in(std::uint32_t eight) {
+  eight = (eight & 0x55) + (eight >> 1 & 0x55);
+  eight = (eight & 0x33) + (eight >> 2 & 0x33);
+  return (eight & 0xf) + (eight >> 4);
+}
+
 inline std::uint32_t count_of(FewBanks banks) { return static_cast<std::uint32_t>(__builtin_popcountll(banks)); }
 
 inline std::uint32_t count_of(ManyBanks banks) {

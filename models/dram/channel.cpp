@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::uint32_t refresh_never = 0;
 
-using AnyChannel = std::variant<ChannelOf<FewBanks, Model::exact>, ChannelOf<ManyBanks, Model::exact>,
-                                ChannelOf<FewBanks, Model::loosely_timed>, ChannelOf<ManyBanks, Model::loosely_timed>>;
+using AnyChannel =
+    std::variant<ChannelOf<FewBanks>, ChannelOf<ManyBanks>, LooseChannelOf<FewBanks>, LooseChannelOf<ManyBanks>>;
 
 std::uint64_t bank_count(const Geometry& g) {
   return std::uint64_t{g.pseudo_channels} * g.bank_groups * g.banks_per_group;
@@ -35,11 +35,11 @@ double ChannelStatistics::row_hit_rate() const {
   return accesses > 0 ? 1.0 - static_cast<double>(activates) / accesses : 0.0;
 }
 
-template <class Banks, Model model>
-ChannelOf<Banks, model>::ChannelOf(const MemorySpec& spec)
+template <class Banks>
+ChannelOf<Banks>::ChannelOf(const MemorySpec& spec)
     : decoder_(spec),
       timing_(spec),
-      queue_(spec.queue_depth + accesses_of_block, spec.has_split_queues() ? 2 : 1, is_exact ? 5 : 8),
+      queue_(spec.queue_depth, spec.has_split_queues() ? 2 : 1, 5),
       banks_(bank_count(spec.geometry)),
       banks_count_(static_cast<std::uint32_t>(bank_count(spec.geometry))),
       pseudo_channels_(spec.geometry.pseudo_channels),
@@ -56,27 +56,10 @@ ChannelOf<Banks, model>::ChannelOf(const MemorySpec& spec)
       refresh_interval_(spec.refresh ? spec.timing.REFI : refresh_never),
       refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle) {
   open_row_.fill(no_row);
-  if constexpr (!is_exact) {
-    const auto place = [this](std::uint32_t access) { return decoder_.locate(std::uint64_t{access} * access_bytes); };
-    for (std::uint32_t a = 0; a < accesses_of_block; ++a)
-      for (std::uint32_t b = 0; b < accesses_of_block; ++b)
-        if (place(a).bank == place(b).bank && place(a).row == place(b).row)
-          loose_.same_bank[a] = static_cast<std::uint8_t>(loose_.same_bank[a] | 1u << b);
-  }
 }
 
-/// Entries that are yet to leave have been there from their entry to now.
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::note_occupancy() {
-  if constexpr (!is_exact) {
-    std::uint64_t waiting = held_[0] + held_[1];
-    for_each_bank(loose_.serving, [&](std::uint32_t bank) { waiting -= loose_.service[bank].accesses; });
-    statistics_.occupancy_cycles = loose_.integral + waiting * now_;
-  }
-}
-
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::choose_class() {
+template <class Banks>
+void ChannelOf<Banks>::choose_class() {
   const std::uint32_t reads = queue_.waiting(0), writes = queue_.waiting(1);
   const bool draining = class_ == 1;
   if (!draining && writes != 0 && (held_[1] >= drain_from_ || reads == 0)) class_ = 1;
@@ -84,17 +67,16 @@ void ChannelOf<Banks, model>::choose_class() {
 }
 
 /// For banks whose state changed while they had a request.
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::reschedule(Banks banks) {
-  if constexpr (!is_exact) banks &= ~loose_.serving;
+template <class Banks>
+void ChannelOf<Banks>::reschedule(Banks banks) {
   for (Ready& ready : ready_) remove(ready, banks);
   wheel_.remove(banks);
   for_each_bank(banks & bound_, [this](std::uint32_t bank) { schedule(bank); });
 }
 
 /// All banks of every pseudo-channel are refreshed together: new commands stop, open banks close as soon as they may.
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::refresh() {
+template <class Banks>
+void ChannelOf<Banks>::refresh() {
   if (now_ >= refresh_due_) {
     refresh_due_ += refresh_interval_;
     refreshing_ = (1u << pseudo_channels_) - 1;
@@ -105,8 +87,8 @@ void ChannelOf<Banks, model>::refresh() {
     if ((refreshing_ >> pseudo & 1) != 0) refresh_wake_ = std::min(refresh_wake_, refresh_step(pseudo));
 }
 
-template <class Banks, Model model>
-Cycle ChannelOf<Banks, model>::refresh_step(std::uint32_t pseudo) {
+template <class Banks>
+Cycle ChannelOf<Banks>::refresh_step(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
   const bool closing = (open_ & banks) != 0;
   Cycle earliest = row_bus_free_;
@@ -123,8 +105,8 @@ Cycle ChannelOf<Banks, model>::refresh_step(std::uint32_t pseudo) {
   return now_ + 1;
 }
 
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::precharge_all(std::uint32_t pseudo) {
+template <class Banks>
+void ChannelOf<Banks>::precharge_all(std::uint32_t pseudo) {
   const Banks banks = open_ & banks_of(pseudo);
   open_ &= ~banks;
   statistics_.precharges += count_of(banks);
@@ -133,8 +115,8 @@ void ChannelOf<Banks, model>::precharge_all(std::uint32_t pseudo) {
   if (listener_ != nullptr) log(CommandKind::precharge_all, pseudo, 0);
 }
 
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::refresh_all(std::uint32_t pseudo) {
+template <class Banks>
+void ChannelOf<Banks>::refresh_all(std::uint32_t pseudo) {
   const Banks banks = banks_of(pseudo);
   refreshing_ &= ~(1u << pseudo);
   blocked_ &= ~banks;
@@ -144,21 +126,21 @@ void ChannelOf<Banks, model>::refresh_all(std::uint32_t pseudo) {
   if (listener_ != nullptr) log(CommandKind::refresh, pseudo, 0);
 }
 
-template <class Banks, Model model>
-Banks ChannelOf<Banks, model>::banks_of(std::uint32_t pseudo) const {
+template <class Banks>
+Banks ChannelOf<Banks>::banks_of(std::uint32_t pseudo) const {
   Banks banks = 0;
   for (std::uint32_t bank = pseudo; bank < banks_count_; bank += pseudo_channels_) banks |= bit_of<Banks>(bank);
   return banks;
 }
 
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column) {
+template <class Banks>
+void ChannelOf<Banks>::log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column) {
   listener_->command({now_, kind, bank % pseudo_channels_, bank / pseudo_channels_ % bank_groups_,
                       bank / pseudo_channels_ / bank_groups_, row, column});
 }
 
-template <class Banks, Model model>
-void ChannelOf<Banks, model>::log_column(std::uint32_t bank) {
+template <class Banks>
+void ChannelOf<Banks>::log_column(std::uint32_t bank) {
   const Request& request = request_of(bank);
   const CommandKind kind = request.kind == Kind::read    ? CommandKind::read
                            : request.kind == Kind::write ? CommandKind::write
@@ -166,10 +148,8 @@ void ChannelOf<Banks, model>::log_column(std::uint32_t bank) {
   log(kind, bank, request.row, decoder_.column(request.address));
 }
 
-template class ChannelOf<FewBanks, Model::exact>;
-template class ChannelOf<ManyBanks, Model::exact>;
-template class ChannelOf<FewBanks, Model::loosely_timed>;
-template class ChannelOf<ManyBanks, Model::loosely_timed>;
+template class ChannelOf<FewBanks>;
+template class ChannelOf<ManyBanks>;
 
 Channel::Channel(const MemorySpec& spec) : channel_(channel_for(checked(spec))) {}
 

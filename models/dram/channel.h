@@ -1,70 +1,34 @@
 // One DRAM channel: queue, first-ready first-come-first-served scheduler and command timing. Plain C++, no SystemC.
-//
-// An exact channel has a column command for each access. A loosely-timed one serves a run of accesses of one row by one
-// decision: they share the data bus with runs of other bank groups by arithmetic (docs/models/loosely-timed-memory.md).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "dram/address_decoder.h"
 #include "dram/bank_mask.h"
 #include "dram/bank_wheel.h"
+#include "dram/channel_statistics.h"
 #include "dram/command.h"
+#include "dram/loose_channel.h"
 #include "dram/memory_spec.h"
 #include "dram/request_queue.h"
 #include "dram/timing_state.h"
 
 namespace t3vp::dram {
 
-/// What a channel with accesses waits for between two column commands.
-enum class Wait : std::uint8_t {
-  bandwidth,   ///< the data bus, or the next column command of a bank group
-  turnaround,  ///< the change between reads and writes
-  row_miss,    ///< precharge, activation, refresh
-  update,      ///< the longer column access of a near-memory update
-};
-using Waits = std::array<Cycle, 4>;
-
-struct ChannelStatistics {
-  std::uint64_t reads = 0, writes = 0, updates = 0;
-  std::uint64_t activates = 0, precharges = 0, refreshes = 0;
-  std::uint64_t data_bus_cycles = 0;   ///< of all pseudo-channels
-  std::uint64_t occupancy_cycles = 0;  ///< sum of the occupancy over cycles
-  Waits waits{};                       ///< cycles with accesses, by what they waited for
-  std::uint64_t column_accesses() const { return reads + writes + updates; }
-  /// 1 - ACT / (RD + WR); 0 before the first access.
-  double row_hit_rate() const;
-};
-
-struct BankStatistics {
-  std::uint64_t conflicts = 0;    ///< rows closed for an access to another row
-  std::uint64_t turnarounds = 0;  ///< accesses that waited for the change between reads and writes
-};
-
-/// The response of a channel's source in a cycle.
-enum class Fed : std::uint8_t {
-  access,   ///< one enters the queue
-  none,     ///< there is none before `retry`
-  refused,  ///< there is one that may not enter before `retry`, or the occupancy changes, or another one is done
-};
-
 /// A channel, with its sets of banks in words of type Banks.
-template <class Banks, Model model>
+template <class Banks>
 class ChannelOf {
  public:
-  static constexpr bool is_exact = model == Model::exact;
-
   explicit ChannelOf(const MemorySpec& spec);
 
   /// Entries that hold a place in the DRAM queue, reads and writes together. With the shared_round_robin queueing an
   /// entry leaves it when its bank takes it, as GPGPU-Sim counts; with split_oldest_first, at its column command.
-  unsigned occupancy() const { return held(0) + held(1); }
+  unsigned occupancy() const { return held_[0] + held_[1]; }
   bool idle() const { return occupancy() == 0 && bound_ == 0 && now_ >= last_data_end_; }
   Cycle now() const { return now_; }  ///< first cycle not yet simulated
   /// The row of this address is open in its bank.
@@ -82,17 +46,16 @@ class ChannelOf {
   ///
   /// `Fed feed(Cycle now, unsigned occupancy, Access& access, Cycle& retry)` is asked at most once per cycle while the
   /// queue has room (if split: both queues have), and after none or refused not before that helps. `access.accesses` is
-  /// the most that may enter, and what has entered: one if exact.
+  /// the most that may enter, here one, and then what has entered.
   ///
-  /// `done(tag, kind, cycle, accesses)` is called when a column command is issued; `cycle` is the first cycle after its
-  /// data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a write's. A loosely-timed
-  /// channel calls it for a run at its first command, with the data of its last.
+  /// `done(tag, kind, cycle, accesses)` is called once per access when its column command is issued; `cycle` is the
+  /// first cycle after its data, which may lie beyond `until`: CL + BURST after a read's command, CWL + BURST after a
+  /// write's.
   template <class Feed, class Done>
   void run(Cycle until, Feed&& feed, Done&& done);
 
  private:
-  static constexpr std::uint32_t no_row = ~std::uint32_t{0};
-  static constexpr std::uint32_t access_bytes = 32, accesses_of_block = 8;  // of 256 bytes
+  static constexpr std::uint32_t no_row = ~std::uint32_t{0}, no_bank = ~std::uint32_t{0};
 
   /// Bound banks whose own time for what they need has come; none of them may have the command before `wake`.
   struct Ready {
@@ -105,11 +68,6 @@ class ChannelOf {
   void choose_class();
   void bind();
   void bind_bank(std::uint32_t bank);
-  void due(std::uint32_t bank);
-  void enter(const Access& access);
-  unsigned held(std::uint32_t cls) const { return is_exact ? held_[cls] : held_[cls] - gone(cls); }
-  unsigned gone(std::uint32_t cls) const;
-  void serve(std::uint32_t bank, const Request& request, Cycle last);
   void leave_queue(std::uint32_t cls);
   void changed();
   void schedule(std::uint32_t bank);
@@ -122,9 +80,8 @@ class ChannelOf {
   bool issue_column(Done& done);
   template <class Done>
   void column_command(std::uint32_t bank, Done& done);
-  Cycle last_command(std::uint32_t bank, const Request& request);
-  void note_wait(std::uint32_t bank, const Request& request, Cycle last);
-  void note_reason(std::uint32_t bank, Kind last, Cycle since, Cycle wait);
+  void note_wait(std::uint32_t bank, Kind kind);
+  void note_reason(std::uint32_t bank, Kind last, Cycle since);
   void issue_row();
   Banks legal(Need need, Banks blocked);
   static void remove(Ready& ready, Banks banks);
@@ -136,9 +93,8 @@ class ChannelOf {
   Banks banks_of(std::uint32_t pseudo) const;
   Cycle next_event() const;
   void advance(Cycle to);
-  void note_occupancy();
 
-  bool room() const { return held(0) < depth_ && held(1) < depth_; }
+  bool room() const { return held_[0] < depth_ && held_[1] < depth_; }
   Banks bindable() const { return queue_.banks_waiting(class_) & ~(bound_ | blocked_); }
   Cycle column_wake() const { return std::min(ready(Need::read).wake, ready(Need::write).wake); }
   Cycle row_wake() const {
@@ -178,26 +134,9 @@ class ChannelOf {
   std::array<std::uint32_t, capacity_of<Banks>> request_;  // of bound banks: slot in the queue
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
   std::array<Cycle, capacity_of<Banks>> opened_{};  // when the row was opened
-
-  /// Of a loosely-timed channel.
-  struct Service {
-    Cycle first = 0, last = 0, end = 0;  ///< commands; the bank may take its next request at `end`
-    float rate = 0;                      ///< accesses that leave the queue in a cycle
-    std::uint16_t accesses = 0;          ///< that leave the queue meanwhile
-    std::uint8_t cls = 0;
-  };
-  struct Loose {
-    Banks serving = 0;                             ///< banks whose run has its column commands
-    std::array<Service, capacity_of<Banks>> service;
-    std::array<Cycle, capacity_of<Banks>> bus_free{};  ///< of each pseudo-channel: its data bus has no more to do
-    std::array<std::uint8_t, 8> same_bank{};       ///< of each access of a block: those of its bank and row
-    std::uint64_t integral = 0;                    ///< of the occupancy, less entry times
-  };
-  struct None {};
-  std::conditional_t<is_exact, None, Loose> loose_;
 };
 
-/// A channel of any number of banks up to max_banks, of the specification's model.
+/// A channel of any number of banks up to max_banks, of the model that its specification names.
 class Channel {
  public:
   /// Throws ParameterError (protocol/parameter_check.h) on a specification that no channel can have.
@@ -233,9 +172,7 @@ class Channel {
   }
 
  private:
-  std::variant<ChannelOf<FewBanks, Model::exact>, ChannelOf<ManyBanks, Model::exact>,
-               ChannelOf<FewBanks, Model::loosely_timed>, ChannelOf<ManyBanks, Model::loosely_timed>>
-      channel_;
+  std::variant<ChannelOf<FewBanks>, ChannelOf<ManyBanks>, LooseChannelOf<FewBanks>, LooseChannelOf<ManyBanks>> channel_;
 };
 
 }  // namespace t3vp::dram

@@ -14,9 +14,9 @@ enum class Kind : std::uint8_t { read, write, update };  ///< update: near-memor
 
 /// Column accesses at consecutive addresses of one block of 256 bytes.
 struct Access {
-  std::uint64_t address;  ///< channel-local, in bytes
-  Kind kind;
-  std::uint32_t tag;           ///< handed back when done
+  std::uint64_t address = 0;  ///< channel-local, in bytes
+  Kind kind = Kind::read;
+  std::uint32_t tag = 0;       ///< handed back when done
   std::uint32_t accesses = 1;  ///< in an exact channel one
 };
 
@@ -75,14 +75,14 @@ class RequestQueue {
   std::uint32_t waiting(std::uint32_t cls) const { return waiting_[cls]; }
   Banks banks_waiting(std::uint32_t cls) const { return banks_[cls]; }
 
-  void push(const Access& access, std::uint32_t bank, std::uint32_t row, std::uint32_t accesses = 1) {
+  void push(const Access& access, std::uint32_t bank, std::uint32_t row) {
     const std::uint32_t slot = free_;
     Request& request = pool_[slot];
     free_ = request.next;
     request = {access.address, row,
                access.tag,     order_++,
                none,           static_cast<std::uint8_t>(bank),
-               access.kind,    static_cast<std::uint16_t>(accesses)};
+               access.kind,    static_cast<std::uint16_t>(access.accesses)};
     const std::uint32_t cls = class_of(access.kind);
     List& list = lists_[cls][bank];
     if (list.head == none)

@@ -31,6 +31,7 @@ class TimingState {
   Cycle interval(bool update) const { return update ? timing_.CCDWL : timing_.CCDL; }
   /// Returns the time from a column command to the next one of another bank group.
   Cycle column_time() const { return timing_.CCDS; }
+  std::uint32_t pseudo_channels() const { return pseudo_mask_ + 1; }
   std::uint32_t pseudo_of(std::uint32_t bank) const { return bank & pseudo_mask_; }
   Cycle earliest(Need need, std::uint32_t bank) const {
     return std::max({own(need, bank), at(group_[bank & group_mask_], need), at(pseudo_[bank & pseudo_mask_], need)});

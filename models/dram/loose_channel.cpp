@@ -1,0 +1,103 @@
+#include "dram/loose_channel.h"
+
+#include <stdexcept>
+
+#include "dram/spec_rules.h"
+
+namespace t3vp::dram {
+namespace {
+
+std::uint32_t banks_in(const Geometry& g) { return g.pseudo_channels * g.bank_groups * g.banks_per_group; }
+
+}  // namespace
+
+template <class Banks>
+LooseChannelOf<Banks>::LooseChannelOf(const MemorySpec& spec)
+    : decoder_(spec),
+      timing_(spec),
+      queue_(spec.queue_depth + accesses_of_block, spec.has_split_queues() ? 2 : 1, block_bits),
+      banks_(banks_in(spec.geometry)),
+      banks_count_(banks_in(spec.geometry)),
+      depth_(spec.queue_depth),
+      drain_from_(static_cast<std::uint32_t>(spec.queue_depth * spec.write_drain_from)),
+      drain_to_(static_cast<std::uint32_t>(spec.queue_depth * spec.write_drain_to)),
+      activate_cycles_(spec.activate_cycles),
+      read_data_(spec.timing.CL + spec.timing.BURST),
+      write_data_(spec.timing.CWL + spec.timing.BURST),
+      burst_(spec.timing.BURST),
+      refresh_time_(spec.timing.RFC),
+      precharge_time_(spec.timing.RP),
+      split_oldest_first_(spec.has_split_queues()),
+      refresh_interval_(spec.timing.REFI),
+      refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle),
+      activations_(spec.geometry.pseudo_channels, ActivationSlots(spec.timing)),
+      bus_free_(spec.geometry.pseudo_channels) {
+  open_row_.fill(no_row);
+  for (std::uint32_t a = 0; a < accesses_of_block; ++a)
+    for (std::uint32_t b = 0; b < accesses_of_block; ++b) {
+      const Location one = decoder_.locate(a * access_bytes), other = decoder_.locate(b * access_bytes);
+      if (one.bank == other.bank && one.row == other.row)
+        same_row_[a] = static_cast<std::uint8_t>(same_row_[a] | 1u << b);
+    }
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::listen(CommandListener*) {
+  throw std::logic_error("a loosely-timed channel has no commands to log");
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::add_wait(Wait reason, Cycle wait) {
+  statistics_.waits[static_cast<std::size_t>(reason)] += wait;
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::choose_class() {
+  const std::uint32_t reads = queue_.waiting(0), writes = queue_.waiting(1);
+  const bool draining = class_ == 1;
+  if (!draining && writes != 0 && (held(1) >= drain_from_ || reads == 0)) class_ = 1;
+  if (draining && (writes == 0 || (held(1) <= drain_to_ && reads != 0))) class_ = 0;
+}
+
+/// Each pseudo-channel is refreshed when all its banks may be closed. Banks that have a request open their rows again.
+template <class Banks>
+void LooseChannelOf<Banks>::refresh() {
+  refresh_due_ += refresh_interval_;
+  for (std::uint32_t pseudo = 0; pseudo < timing_.pseudo_channels(); ++pseudo) {
+    Cycle time = now_;
+    for (std::uint32_t bank = pseudo; bank < banks_count_; bank += timing_.pseudo_channels()) {
+      const bool is_open = open_row_[bank] != no_row;
+      time = std::max(time, is_open ? timing_.earliest(Need::precharge, bank) + precharge_time_
+                                    : timing_.own(Need::activate, bank));
+      if (is_open) ++statistics_.precharges;
+    }
+    for (std::uint32_t bank = pseudo; bank < banks_count_; bank += timing_.pseudo_channels()) {
+      timing_.refresh(bank, time);
+      open_row_[bank] = no_row;
+      if ((bound_ >> bank & 1) != 0) reopen(bank, time + refresh_time_);
+    }
+    ++statistics_.refreshes;
+  }
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::reopen(std::uint32_t bank, Cycle from) {
+  const Request& request = request_of(bank);
+  wheel_.remove(bit_of<Banks>(bank));
+  ready(request.kind) &= ~bit_of<Banks>(bank);
+  row_ready_[bank] = std::max(open(bank, request, from), timing_.own(column_of(request.kind), bank));
+  wait_for_row(bank);
+}
+
+/// Entries that are yet to leave have been there from their entry to now.
+template <class Banks>
+void LooseChannelOf<Banks>::note_occupancy() {
+  std::uint64_t waiting = held_[0] + held_[1];
+  for_each_bank(leaving_, [&](std::uint32_t bank) { waiting -= leaves_[bank].accesses; });
+  statistics_.occupancy_cycles = integral_ + waiting * now_;
+}
+
+template class LooseChannelOf<FewBanks>;
+template class LooseChannelOf<ManyBanks>;
+
+}  // namespace t3vp::dram

@@ -1,0 +1,117 @@
+// A loosely-timed DRAM channel: it serves a run of accesses to one row by one decision (docs/models/dram.md). Plain C++,
+// no SystemC.
+//
+// Queue, choice of the next request of a bank, choice of the next bank, turnarounds and refresh are those of the exact
+// channel. Approximate are these: a bank's precharge and activation get their times when it takes a run, and not one by
+// one; activations have slots; runs of several bank groups share the data bus by its load, not access by access.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dram/activation_slots.h"
+#include "dram/address_decoder.h"
+#include "dram/bank_mask.h"
+#include "dram/bank_wheel.h"
+#include "dram/channel_statistics.h"
+#include "dram/memory_spec.h"
+#include "dram/request_queue.h"
+#include "dram/timing_state.h"
+
+namespace t3vp::dram {
+
+/// The members are those of ChannelOf (channel.h).
+template <class Banks>
+class LooseChannelOf {
+ public:
+  explicit LooseChannelOf(const MemorySpec& spec);
+
+  unsigned occupancy() const { return std::min(held(0), depth_) + std::min(held(1), depth_); }
+  bool idle() const { return queue_.waiting(0) + queue_.waiting(1) == 0 && bound_ == 0 && now_ >= last_data_end_; }
+  Cycle now() const { return now_; }
+  bool is_row_open(std::uint64_t address) const { return open_row_[decoder_.bank(address)] == decoder_.row(address); }
+  const ChannelStatistics& statistics() const { return statistics_; }
+  const std::vector<BankStatistics>& banks() const { return banks_; }
+  const AddressDecoder& decoder() const { return decoder_; }
+  /// Throws std::logic_error: there are no commands.
+  void listen(CommandListener* listener);
+
+  /// As ChannelOf::run(). A run of up to 8 accesses enters at once, and takes a cycle for each. `done` is called for all
+  /// of its accesses to a row when they begin, with the end of the last data.
+  template <class Feed, class Done>
+  void run(Cycle until, Feed&& feed, Done&& done);
+
+ private:
+  static constexpr std::uint32_t no_row = ~std::uint32_t{0};
+  static constexpr std::uint32_t access_bytes = 32, block_bits = 8, accesses_of_block = 8;
+
+  /// Accesses that leave the queue at an even rate from `first` on.
+  struct Leaving {
+    Cycle first = 0, last = 0;
+    float rate = 0;
+    std::uint16_t accesses = 0;
+    std::uint8_t cls = 0;
+  };
+
+  template <class Feed>
+  void admit(Feed& feed);
+  void enter(const Access& access);
+  void take(std::uint32_t bank, Cycle from);
+  void take_waiting();
+  void wait_for_row(std::uint32_t bank);
+  void reopen(std::uint32_t bank, Cycle from);
+  Cycle open(std::uint32_t bank, const Request& request, Cycle from);
+  template <class Done>
+  void serve(std::uint32_t bank, Done& done);
+  template <class Done>
+  void serve_ready(Done& done);
+  void leave(std::uint32_t bank, const Request& request, Cycle last, bool has_next);
+  void settle();
+  std::uint32_t held(std::uint32_t cls) const;
+  void note_wait(std::uint32_t bank, const Request& request, Cycle last);
+  void add_wait(Wait reason, Cycle wait);
+  void choose_class();
+  void refresh();
+  void note_occupancy();
+  Cycle next_event() const;
+  bool room() const;
+  const Request& request_of(std::uint32_t bank) const { return queue_[request_[bank]]; }
+  static Need column_of(Kind kind) { return kind == Kind::read ? Need::read : Need::write; }
+  Banks& ready(Kind kind) { return ready_[kind == Kind::read ? 0 : 1]; }
+  Banks bindable() const { return queue_.banks_waiting(class_) & ~bound_; }
+
+  AddressDecoder decoder_;
+  TimingState<Banks> timing_;
+  RequestQueue<Banks> queue_;
+  ChannelStatistics statistics_;
+  std::vector<BankStatistics> banks_;
+  std::uint32_t banks_count_, depth_, drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_,
+      refresh_time_, precharge_time_;
+  bool split_oldest_first_, refused_ = false;
+  Cycle refresh_interval_;
+
+  Cycle waits_since_ = 0, now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
+  Kind last_kind_ = Kind::read;
+  std::array<std::uint32_t, 2> held_{};  ///< entries of the queue, with those that are leaving it
+  std::uint32_t class_ = 0, priority_ = 0;
+  Banks bound_ = 0;    ///< banks that have a request
+  std::array<Banks, 2> ready_{};  ///< of those, banks whose row is open for a read, for a write
+  Cycle column_at_ = never_cycle;  ///< a ready bank may have its column commands
+  Banks leaving_ = 0;
+  BanksByAge<Banks> by_age_;
+  BankWheel<Banks> wheel_;  ///< bound banks whose row will be open
+  std::array<std::uint32_t, capacity_of<Banks>> request_;
+  std::array<std::uint32_t, capacity_of<Banks>> open_row_;
+  std::array<Cycle, capacity_of<Banks>> opened_{}, row_ready_{};
+  std::array<Leaving, capacity_of<Banks>> leaves_;
+  std::vector<ActivationSlots> activations_;  ///< of each pseudo-channel
+  std::vector<Cycle> bus_free_;               ///< of each pseudo-channel: the data bus has served all
+  std::array<std::uint8_t, accesses_of_block> same_row_{};  ///< of each access of a block: those of its bank and row
+  std::uint64_t integral_ = 0;                ///< of the occupancy: leave times less entry times
+};
+
+}  // namespace t3vp::dram
+
+#include "dram/loose_channel_run.h"

@@ -1,0 +1,225 @@
+// The part of a loosely-timed channel that every run needs, inlined into one loop for each caller. Included by
+// loose_channel.h.
+#pragma once
+
+#include "dram/loose_channel.h"
+
+namespace t3vp::dram {
+
+template <class Banks>
+template <class Feed, class Done>
+[[gnu::flatten]] void LooseChannelOf<Banks>::run(Cycle until, Feed&& feed, Done&& done) {
+  ask_at_ = now_;
+  while (now_ < until) {
+    if (wheel_.due(now_)) for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { wait_for_row(bank); });
+    if (now_ >= ask_at_ && room()) admit(feed);
+    if (now_ >= refresh_due_) refresh();
+    if (bindable() != 0) take_waiting();
+    if (now_ >= column_at_) serve_ready(done);
+    if (split_oldest_first_) choose_class();
+    now_ = std::min(until, next_event());
+  }
+  note_occupancy();
+}
+
+template <class Banks>
+template <class Feed>
+void LooseChannelOf<Banks>::admit(Feed& feed) {
+  settle();
+  Access access;
+  access.accesses = accesses_of_block;
+  Cycle retry = never_cycle;
+  const Fed fed = feed(now_, occupancy(), access, retry);
+  refused_ = fed == Fed::refused;
+  if (fed != Fed::access) {
+    ask_at_ = std::max(retry, now_ + 1);
+    return;
+  }
+  enter(access);
+}
+
+/// A run enters in parts of one bank and row each.
+template <class Banks>
+void LooseChannelOf<Banks>::enter(const Access& access) {
+  if (bound_ == 0 && queue_.waiting(0) + queue_.waiting(1) == 0) waits_since_ = std::max(waits_since_, now_);
+  const std::uint32_t cls = queue_.class_of(access.kind);
+  const auto first = static_cast<std::uint32_t>(access.address / access_bytes) % accesses_of_block;
+  std::uint32_t rest = ((1u << access.accesses) - 1) << first;
+  while (rest != 0) {
+    const std::uint32_t at = lowest(FewBanks{rest}), part = rest & same_row_[at];
+    rest &= ~part;
+    Access of_row = access;
+    of_row.address += std::uint64_t{at - first} * access_bytes;
+    of_row.accesses = bits_in(part);
+    queue_.push(of_row, decoder_.bank(of_row.address), decoder_.row(of_row.address));
+  }
+  held_[cls] += access.accesses;
+  integral_ -= access.accesses * now_ + access.accesses * (access.accesses - 1) / 2;
+  ask_at_ = now_ + access.accesses;
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::take_waiting() {
+  for_each_bank(bindable(), [this](std::uint32_t bank) {
+    if (!split_oldest_first_) {
+      --held_[0];
+      integral_ += now_;
+    }
+    take(bank, now_);
+  });
+}
+
+/// Binds the bank's next request to it. From `from` on it may have commands.
+template <class Banks>
+void LooseChannelOf<Banks>::take(std::uint32_t bank, Cycle from) {
+  request_[bank] = queue_.take(class_, bank, open_row_[bank]);
+  bound_ |= bit_of<Banks>(bank);
+  const Request& request = request_of(bank);
+  if (split_oldest_first_) by_age_.insert(bank, request.order);
+  if (open_row_[bank] != request.row) from = open(bank, request, from);
+  row_ready_[bank] = std::max(from, timing_.own(column_of(request.kind), bank));
+  wait_for_row(bank);
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::wait_for_row(std::uint32_t bank) {
+  if (row_ready_[bank] > now_) {
+    wheel_.add(bank, row_ready_[bank], now_);
+    return;
+  }
+  ready(request_of(bank).kind) |= bit_of<Banks>(bank);
+  column_at_ = now_;
+}
+
+/// Precharges and activates. Returns the time of the activation.
+template <class Banks>
+Cycle LooseChannelOf<Banks>::open(std::uint32_t bank, const Request& request, Cycle from) {
+  const bool closes = open_row_[bank] != no_row;
+  if (closes) {
+    ++statistics_.precharges;
+    ++banks_[bank].conflicts;
+    timing_.precharge(bank, std::max(from, timing_.earliest(Need::precharge, bank)));
+  }
+  row_bus_free_ = std::max(row_bus_free_, now_) + (closes ? 1 : 0) + activate_cycles_;
+  const Cycle earliest = std::max({from, timing_.own(Need::activate, bank), row_bus_free_ - activate_cycles_});
+  const Cycle time = activations_[timing_.pseudo_of(bank)].take(earliest);
+  timing_.activate(bank, time);
+  ++statistics_.activates;
+  opened_[bank] = time;
+  open_row_[bank] = request.row;
+  priority_ = (bank + 1) & (banks_count_ - 1);
+  return time;
+}
+
+template <class Banks>
+template <class Done>
+void LooseChannelOf<Banks>::serve_ready(Done& done) {
+  Cycle wake = never_cycle;
+  const Banks may = timing_.allowed(Need::read, ready_[0], now_, wake) | timing_.allowed(Need::write, ready_[1], now_, wake);
+  column_at_ = may == 0 ? wake : now_ + 1;
+  if (may != 0) serve(split_oldest_first_ ? by_age_.oldest(may) : first_from(may, priority_), done);
+}
+
+/// The column commands of a bank's run. Its bank group is held for all of them, and the data bus has a place for each.
+template <class Banks>
+template <class Done>
+void LooseChannelOf<Banks>::serve(std::uint32_t bank, Done& done) {
+  const Request& request = request_of(bank);
+  const bool update = request.kind == Kind::update, read = request.kind == Kind::read;
+  const std::uint32_t accesses = request.accesses;
+  bound_ &= ~bit_of<Banks>(bank);
+  ready(request.kind) &= ~bit_of<Banks>(bank);
+  if (split_oldest_first_) by_age_.erase(bank);
+  Cycle& bus = bus_free_[timing_.pseudo_of(bank)];
+  bus = std::max(bus, now_) + accesses * timing_.column_time();
+  const Cycle last = std::max(now_ + (accesses - 1) * timing_.interval(update), bus - timing_.column_time());
+  if (read)
+    timing_.read(bank, now_, last);
+  else
+    timing_.write(bank, update, now_, last);
+  (read ? statistics_.reads : update ? statistics_.updates : statistics_.writes) += accesses;
+  statistics_.data_bus_cycles += std::uint64_t{burst_} * accesses;
+  note_wait(bank, request, last);
+  const Cycle data_end = last + (read ? read_data_ : write_data_);
+  last_data_end_ = std::max(last_data_end_, data_end);
+  const bool has_next = (queue_.banks_waiting(class_) >> bank & 1) != 0;
+  leave(bank, request, last, has_next);
+  done(request.tag, request.kind, data_end, accesses);
+  queue_.done(request_[bank]);
+  if (has_next) take(bank, last + 1);
+  if (refused_) ask_at_ = std::min(ask_at_, now_ + 1);
+}
+
+/// In a shared queue a run's first access has left it, and the next run's first one leaves at the end. In split queues
+/// each leaves with its command.
+template <class Banks>
+void LooseChannelOf<Banks>::leave(std::uint32_t bank, const Request& request, Cycle last, bool has_next) {
+  Leaving& leaving = leaves_[bank];
+  if ((leaving_ >> bank & 1) != 0) held_[leaving.cls] -= leaving.accesses;
+  leaving_ |= bit_of<Banks>(bank);
+  leaving.first = now_;
+  leaving.last = last;
+  leaving.accesses = static_cast<std::uint16_t>(request.accesses - (split_oldest_first_ || has_next ? 0 : 1));
+  leaving.rate = static_cast<float>(leaving.accesses) / static_cast<float>(last - now_ + 1);
+  leaving.cls = static_cast<std::uint8_t>(queue_.class_of(request.kind));
+  integral_ += leaving.accesses * (now_ + last + 1) / 2;
+}
+
+/// Entries that have left hold no place any more.
+template <class Banks>
+void LooseChannelOf<Banks>::settle() {
+  for_each_bank(leaving_, [this](std::uint32_t bank) {
+    const Leaving& leaving = leaves_[bank];
+    if (leaving.last >= now_) return;
+    held_[leaving.cls] -= leaving.accesses;
+    leaving_ &= ~bit_of<Banks>(bank);
+  });
+}
+
+template <class Banks>
+std::uint32_t LooseChannelOf<Banks>::held(std::uint32_t cls) const {
+  std::uint32_t held = held_[cls];
+  for_each_bank(leaving_, [&](std::uint32_t bank) {
+    const Leaving& leaving = leaves_[bank];
+    if (leaving.cls == cls)
+      held -= std::min<std::uint32_t>(leaving.accesses,
+                                      static_cast<std::uint32_t>(static_cast<float>(now_ - leaving.first) * leaving.rate));
+  });
+  return held;
+}
+
+template <class Banks>
+bool LooseChannelOf<Banks>::room() const {
+  return (held_[0] < depth_ || held(0) < depth_) && (held_[1] < depth_ || held(1) < depth_);
+}
+
+template <class Banks>
+void LooseChannelOf<Banks>::note_wait(std::uint32_t bank, const Request& request, Cycle last) {
+  const Cycle since = waits_since_;
+  const Kind last_kind = last_kind_;
+  last_kind_ = request.kind;
+  if (last <= since) return;  // beside a run of another bank group
+  waits_since_ = last;
+  const Cycle gap = last - since, own = std::min(gap, Cycle{burst_} * request.accesses);
+  const Cycle before = std::min(gap - own, now_ > since ? now_ - since : 0);
+  add_wait(Wait::bandwidth, own);
+  add_wait(request.kind == Kind::update ? Wait::update : Wait::bandwidth, gap - own - before);
+  if (before == 0) return;
+  if (opened_[bank] >= since) return add_wait(Wait::row_miss, before);
+  if ((request.kind == Kind::read) == (last_kind == Kind::read))
+    return add_wait(last_kind == Kind::update ? Wait::update : Wait::bandwidth, before);
+  ++banks_[bank].turnarounds;
+  add_wait(Wait::turnaround, before);
+}
+
+template <class Banks>
+Cycle LooseChannelOf<Banks>::next_event() const {
+  Cycle next = std::min({column_at_, wheel_.next(now_), refresh_due_});
+  if (room())
+    next = std::min(next, ask_at_);
+  else
+    for_each_bank(leaving_, [&](std::uint32_t bank) { next = std::min(next, leaves_[bank].last + 1); });
+  return std::max(next, now_ + 1);
+}
+
+}  // namespace t3vp::dram
