@@ -27,7 +27,10 @@ LooseChannelOf<Banks>::LooseChannelOf(const MemorySpec& spec)
       burst_(spec.timing.BURST),
       refresh_time_(spec.timing.RFC),
       precharge_time_(spec.timing.RP),
+      most_entering_(std::clamp(spec.queue_depth / 8, 1u, accesses_of_block)),
+      dual_command_bus_(spec.dual_command_bus),
       split_oldest_first_(spec.has_split_queues()),
+      reads_delay_precharges_(spec.timing.RTPL != 0),
       refresh_interval_(spec.timing.REFI),
       refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle),
       activations_(spec.geometry.pseudo_channels, ActivationSlots(spec.timing)),
@@ -82,11 +85,12 @@ void LooseChannelOf<Banks>::refresh() {
 
 template <class Banks>
 void LooseChannelOf<Banks>::reopen(std::uint32_t bank, Cycle from) {
-  const Request& request = request_of(bank);
   wheel_.remove(bit_of<Banks>(bank));
-  ready(request.kind) &= ~bit_of<Banks>(bank);
-  row_ready_[bank] = std::max(open(bank, request, from), timing_.own(column_of(request.kind), bank));
-  wait_for_row(bank);
+  ready(request_of(bank).kind) &= ~bit_of<Banks>(bank);
+  to_close_ &= ~bit_of<Banks>(bank);
+  to_open_ |= bit_of<Banks>(bank);
+  due_[bank] = from;
+  go_on(bank);
 }
 
 /// Entries that are yet to leave have been there from their entry to now.

@@ -60,8 +60,10 @@ class LooseChannelOf {
   void enter(const Access& access);
   void take(std::uint32_t bank, Cycle from);
   void take_waiting();
-  void wait_for_row(std::uint32_t bank);
+  void go_on(std::uint32_t bank);
   void reopen(std::uint32_t bank, Cycle from);
+  void close(std::uint32_t bank);
+  Cycle use_command_bus(std::uint32_t commands);
   Cycle open(std::uint32_t bank, const Request& request, Cycle from);
   template <class Done>
   void serve(std::uint32_t bank, Done& done);
@@ -89,22 +91,25 @@ class LooseChannelOf {
   std::vector<BankStatistics> banks_;
   std::uint32_t banks_count_, depth_, drain_from_, drain_to_, activate_cycles_, read_data_, write_data_, burst_,
       refresh_time_, precharge_time_;
-  bool split_oldest_first_, refused_ = false;
+  std::uint32_t most_entering_;  ///< accesses at once: an eighth of the queue
+  bool dual_command_bus_, split_oldest_first_, reads_delay_precharges_, refused_ = false;
   Cycle refresh_interval_;
 
-  Cycle waits_since_ = 0, now_ = 0, ask_at_ = 0, last_data_end_ = 0, row_bus_free_ = 0, refresh_due_;
+  Cycle waits_since_ = 0, now_ = 0, ask_at_ = 0, last_data_end_ = 0, command_bus_free_ = 0, refresh_due_;
   Kind last_kind_ = Kind::read;
   std::array<std::uint32_t, 2> held_{};  ///< entries of the queue, with those that are leaving it
   std::uint32_t class_ = 0, priority_ = 0;
   Banks bound_ = 0;    ///< banks that have a request
   std::array<Banks, 2> ready_{};  ///< of those, banks whose row is open for a read, for a write
+  Banks to_open_ = 0;             ///< of those, banks whose row is yet to be opened
+  Banks to_close_ = 0;            ///< of those, banks that may have the precharge now
   Cycle column_at_ = never_cycle;  ///< a ready bank may have its column commands
   Banks leaving_ = 0;
   BanksByAge<Banks> by_age_;
   BankWheel<Banks> wheel_;  ///< bound banks whose row will be open
   std::array<std::uint32_t, capacity_of<Banks>> request_;
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
-  std::array<Cycle, capacity_of<Banks>> opened_{}, row_ready_{};
+  std::array<Cycle, capacity_of<Banks>> opened_{}, due_{};
   std::array<Leaving, capacity_of<Banks>> leaves_;
   std::vector<ActivationSlots> activations_;  ///< of each pseudo-channel
   std::vector<Cycle> bus_free_;               ///< of each pseudo-channel: the data bus has served all

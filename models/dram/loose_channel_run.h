@@ -11,11 +11,12 @@ template <class Feed, class Done>
 [[gnu::flatten]] void LooseChannelOf<Banks>::run(Cycle until, Feed&& feed, Done&& done) {
   ask_at_ = now_;
   while (now_ < until) {
-    if (wheel_.due(now_)) for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { wait_for_row(bank); });
+    if (wheel_.due(now_)) for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { go_on(bank); });
     if (now_ >= ask_at_ && room()) admit(feed);
     if (now_ >= refresh_due_) refresh();
     if (bindable() != 0) take_waiting();
     if (now_ >= column_at_) serve_ready(done);
+    if (to_close_ != 0) for_each_bank(to_close_, [this](std::uint32_t bank) { close(bank); });
     if (split_oldest_first_) choose_class();
     now_ = std::min(until, next_event());
   }
@@ -27,7 +28,7 @@ template <class Feed>
 void LooseChannelOf<Banks>::admit(Feed& feed) {
   settle();
   Access access;
-  access.accesses = accesses_of_block;
+  access.accesses = most_entering_;
   Cycle retry = never_cycle;
   const Fed fed = feed(now_, occupancy(), access, retry);
   refused_ = fed == Fed::refused;
@@ -76,32 +77,51 @@ void LooseChannelOf<Banks>::take(std::uint32_t bank, Cycle from) {
   bound_ |= bit_of<Banks>(bank);
   const Request& request = request_of(bank);
   if (split_oldest_first_) by_age_.insert(bank, request.order);
-  if (open_row_[bank] != request.row) from = open(bank, request, from);
-  row_ready_[bank] = std::max(from, timing_.own(column_of(request.kind), bank));
-  wait_for_row(bank);
+  due_[bank] = from;
+  if (open_row_[bank] != request.row) to_open_ |= bit_of<Banks>(bank);
+  go_on(bank);
 }
 
+/// The bank's request waits, has its row opened, or may have its column commands.
 template <class Banks>
-void LooseChannelOf<Banks>::wait_for_row(std::uint32_t bank) {
-  if (row_ready_[bank] > now_) {
-    wheel_.add(bank, row_ready_[bank], now_);
-    return;
+void LooseChannelOf<Banks>::go_on(std::uint32_t bank) {
+  const Request& request = request_of(bank);
+  if ((to_open_ >> bank & 1) != 0) {
+    if (open_row_[bank] != no_row && reads_delay_precharges_) {
+      to_close_ |= bit_of<Banks>(bank);
+      return;
+    }
+    due_[bank] = open(bank, request, due_[bank]);
   }
-  ready(request_of(bank).kind) |= bit_of<Banks>(bank);
+  due_[bank] = std::max(due_[bank], timing_.own(column_of(request.kind), bank));
+  if (due_[bank] > now_) return wheel_.add(bank, due_[bank], now_);
+  ready(request.kind) |= bit_of<Banks>(bank);
   column_at_ = now_;
+}
+
+/// Reads of other banks of the group that go first delay a precharge.
+template <class Banks>
+void LooseChannelOf<Banks>::close(std::uint32_t bank) {
+  to_close_ &= ~bit_of<Banks>(bank);
+  due_[bank] = std::max(due_[bank], timing_.earliest(Need::precharge, bank));
+  if (due_[bank] > now_) return wheel_.add(bank, due_[bank], now_);
+  due_[bank] = open(bank, request_of(bank), now_);
+  go_on(bank);
 }
 
 /// Precharges and activates. Returns the time of the activation.
 template <class Banks>
 Cycle LooseChannelOf<Banks>::open(std::uint32_t bank, const Request& request, Cycle from) {
+  to_open_ &= ~bit_of<Banks>(bank);
   const bool closes = open_row_[bank] != no_row;
   if (closes) {
     ++statistics_.precharges;
     ++banks_[bank].conflicts;
-    timing_.precharge(bank, std::max(from, timing_.earliest(Need::precharge, bank)));
+    from = std::max(from, timing_.earliest(Need::precharge, bank));
+    timing_.precharge(bank, from);
   }
-  row_bus_free_ = std::max(row_bus_free_, now_) + (closes ? 1 : 0) + activate_cycles_;
-  const Cycle earliest = std::max({from, timing_.own(Need::activate, bank), row_bus_free_ - activate_cycles_});
+  const Cycle bus = use_command_bus((closes ? 1 : 0) + activate_cycles_) - activate_cycles_;
+  const Cycle earliest = std::max({from, timing_.own(Need::activate, bank), bus});
   const Cycle time = activations_[timing_.pseudo_of(bank)].take(earliest);
   timing_.activate(bank, time);
   ++statistics_.activates;
@@ -109,6 +129,13 @@ Cycle LooseChannelOf<Banks>::open(std::uint32_t bank, const Request& request, Cy
   open_row_[bank] = request.row;
   priority_ = (bank + 1) & (banks_count_ - 1);
   return time;
+}
+
+/// Returns the time at which the bus for rows, or for all commands, has had these and all before.
+template <class Banks>
+Cycle LooseChannelOf<Banks>::use_command_bus(std::uint32_t commands) {
+  command_bus_free_ = std::max(command_bus_free_, now_) + commands;
+  return command_bus_free_;
 }
 
 template <class Banks>
@@ -132,7 +159,8 @@ void LooseChannelOf<Banks>::serve(std::uint32_t bank, Done& done) {
   if (split_oldest_first_) by_age_.erase(bank);
   Cycle& bus = bus_free_[timing_.pseudo_of(bank)];
   bus = std::max(bus, now_) + accesses * timing_.column_time();
-  const Cycle last = std::max(now_ + (accesses - 1) * timing_.interval(update), bus - timing_.column_time());
+  Cycle last = std::max(now_ + (accesses - 1) * timing_.interval(update), bus - timing_.column_time());
+  if (!dual_command_bus_) last = std::max(last, use_command_bus(accesses) - 1);
   if (read)
     timing_.read(bank, now_, last);
   else

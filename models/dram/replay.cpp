@@ -75,19 +75,36 @@ class Injector {
     }
     if (options_.outstanding != 0 && !may_start(now, retry)) return Fed::refused;
     const Kind write = options_.writes_are_updates ? Kind::update : Kind::write;
-    access = {record.address, record.write ? write : Kind::read, static_cast<std::uint32_t>(next_), 1};
-    entry_[next_++] = arrival;
+    const std::uint32_t accesses = length_of_run(now, access.accesses);
+    access = {record.address, record.write ? write : Kind::read, static_cast<std::uint32_t>(next_), accesses};
+    entry_[next_] = arrival;
+    next_ += accesses;
     return Fed::access;
   }
 
-  void done(std::uint32_t tag, Kind kind, Cycle cycle) {
-    if (kind == Kind::read) latencies_.push_back(cycle - entry_[tag]);
+  void done(std::uint32_t tag, Kind kind, Cycle cycle, std::uint32_t accesses) {
+    if (kind == Kind::read) latencies_.insert(latencies_.end(), accesses, cycle - entry_[tag]);
     end_ = std::max(end_, cycle);
-    ++completed_;
-    if (options_.outstanding != 0) data_ends_.push(cycle);
+    completed_ += accesses;
+    for (std::uint32_t i = 0; options_.outstanding != 0 && i < accesses; ++i) data_ends_.push(cycle);
   }
 
  private:
+  /// Records from the next one on that are one run: of a kind, at consecutive addresses of one block, and all there.
+  std::uint32_t length_of_run(Cycle now, std::uint32_t most) const {
+    constexpr std::uint64_t block_bytes = 256, access_bytes = 32;
+    if (options_.outstanding != 0) most = std::min<std::uint32_t>(most, options_.outstanding - (next_ - seen_));
+    const TraceRecord& first = trace_[next_];
+    std::uint32_t length = 1;
+    for (; length < most && next_ + length < trace_.size(); ++length) {
+      const TraceRecord& record = trace_[next_ + length];
+      const bool continues = record.address == first.address + length * access_bytes &&
+                             record.address / block_bytes == first.address / block_bytes;
+      if (!continues || record.write != first.write || (timed_ && arrival_cycle(record) > now)) break;
+    }
+    return length;
+  }
+
   Cycle arrival_cycle(const TraceRecord& record) const {
     return static_cast<Cycle>(std::ceil(static_cast<double>(record.arrival_ns) * clock_GHz_));
   }
@@ -174,7 +191,9 @@ ReplayResult replay(const MemorySpec& spec, const std::vector<TraceRecord>& trac
     channel.run(
         channel.now() + slice,
         [&](Cycle now, unsigned, Access& access, Cycle& retry) { return injector.feed(now, access, retry); },
-        [&](std::uint32_t tag, Kind kind, Cycle cycle, std::uint32_t) { injector.done(tag, kind, cycle); });
+        [&](std::uint32_t tag, Kind kind, Cycle cycle, std::uint32_t accesses) {
+          injector.done(tag, kind, cycle, accesses);
+        });
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - start;
 
   ReplayResult result;
