@@ -46,7 +46,7 @@ LooseChannelOf<Banks>::LooseChannelOf(const MemorySpec& spec)
 
 template <class Banks>
 void LooseChannelOf<Banks>::listen(CommandListener*) {
-  throw std::logic_error("a loosely-timed channel has no commands to log");
+  throw std::invalid_argument("a loosely-timed channel has no commands to log");
 }
 
 template <class Banks>
@@ -72,9 +72,10 @@ void LooseChannelOf<Banks>::refresh() {
       const bool is_open = open_row_[bank] != no_row;
       time = std::max(time, is_open ? timing_.earliest(Need::precharge, bank) + precharge_time_
                                     : timing_.own(Need::activate, bank));
-      if (is_open) ++statistics_.precharges;
+      if (is_open && opened_[bank] <= now_) ++statistics_.precharges;
     }
     for (std::uint32_t bank = pseudo; bank < banks_count_; bank += timing_.pseudo_channels()) {
+      if (opened_[bank] > now_) --statistics_.activates;  // it does not take place
       timing_.refresh(bank, time);
       open_row_[bank] = no_row;
       if ((bound_ >> bank & 1) != 0) reopen(bank, time + refresh_time_);

@@ -1,5 +1,5 @@
-// A loosely-timed DRAM channel: it serves a run of accesses to one row by one decision (docs/models/dram.md). Plain C++,
-// no SystemC.
+// A loosely-timed DRAM channel: it serves a run of accesses to one row by one decision
+// (docs/models/loosely-timed-memory.md). Plain C++, no SystemC.
 //
 // Queue, choice of the next request of a bank, choice of the next bank, turnarounds and refresh are those of the exact
 // channel. Approximate are these: a bank's precharge and activation get their times when it takes a run, and not one by
@@ -35,11 +35,11 @@ class LooseChannelOf {
   const ChannelStatistics& statistics() const { return statistics_; }
   const std::vector<BankStatistics>& banks() const { return banks_; }
   const AddressDecoder& decoder() const { return decoder_; }
-  /// Throws std::logic_error: there are no commands.
+  /// Throws std::invalid_argument: there are no commands.
   void listen(CommandListener* listener);
 
-  /// As ChannelOf::run(). A run of up to 8 accesses enters at once, and takes a cycle for each. `done` is called for all
-  /// of its accesses to a row when they begin, with the end of the last data.
+  /// As ChannelOf::run(). A run of up to 8 accesses enters at once, and takes a cycle for each. `done` is called for
+  /// all of its accesses to a row when they begin, with the end of the last data.
   template <class Feed, class Done>
   void run(Cycle until, Feed&& feed, Done&& done);
 
@@ -99,10 +99,10 @@ class LooseChannelOf {
   Kind last_kind_ = Kind::read;
   std::array<std::uint32_t, 2> held_{};  ///< entries of the queue, with those that are leaving it
   std::uint32_t class_ = 0, priority_ = 0;
-  Banks bound_ = 0;    ///< banks that have a request
-  std::array<Banks, 2> ready_{};  ///< of those, banks whose row is open for a read, for a write
-  Banks to_open_ = 0;             ///< of those, banks whose row is yet to be opened
-  Banks to_close_ = 0;            ///< of those, banks that may have the precharge now
+  Banks bound_ = 0;                ///< banks that have a request
+  std::array<Banks, 2> ready_{};   ///< of those, banks whose row is open for a read, for a write
+  Banks to_open_ = 0;              ///< of those, banks whose row is yet to be opened
+  Banks to_close_ = 0;             ///< of those, banks that may have the precharge now
   Cycle column_at_ = never_cycle;  ///< a ready bank may have its column commands
   Banks leaving_ = 0;
   BanksByAge<Banks> by_age_;
@@ -111,10 +111,10 @@ class LooseChannelOf {
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
   std::array<Cycle, capacity_of<Banks>> opened_{}, due_{};
   std::array<Leaving, capacity_of<Banks>> leaves_;
-  std::vector<ActivationSlots> activations_;  ///< of each pseudo-channel
-  std::vector<Cycle> bus_free_;               ///< of each pseudo-channel: the data bus has served all
+  std::vector<ActivationSlots> activations_;                ///< of each pseudo-channel
+  std::vector<Cycle> bus_free_;                             ///< of each pseudo-channel: the data bus has served all
   std::array<std::uint8_t, accesses_of_block> same_row_{};  ///< of each access of a block: those of its bank and row
-  std::uint64_t integral_ = 0;                ///< of the occupancy: leave times less entry times
+  std::uint64_t integral_ = 0;                              ///< of the occupancy: leave times less entry times
 };
 
 }  // namespace t3vp::dram

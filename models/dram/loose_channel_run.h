@@ -142,7 +142,8 @@ template <class Banks>
 template <class Done>
 void LooseChannelOf<Banks>::serve_ready(Done& done) {
   Cycle wake = never_cycle;
-  const Banks may = timing_.allowed(Need::read, ready_[0], now_, wake) | timing_.allowed(Need::write, ready_[1], now_, wake);
+  const Banks may =
+      timing_.allowed(Need::read, ready_[0], now_, wake) | timing_.allowed(Need::write, ready_[1], now_, wake);
   column_at_ = may == 0 ? wake : now_ + 1;
   if (may != 0) serve(split_oldest_first_ ? by_age_.oldest(may) : first_from(may, priority_), done);
 }
@@ -170,7 +171,7 @@ void LooseChannelOf<Banks>::serve(std::uint32_t bank, Done& done) {
   note_wait(bank, request, last);
   const Cycle data_end = last + (read ? read_data_ : write_data_);
   last_data_end_ = std::max(last_data_end_, data_end);
-  const bool has_next = (queue_.banks_waiting(class_) >> bank & 1) != 0;
+  const bool has_next = !split_oldest_first_ && (queue_.banks_waiting(class_) >> bank & 1) != 0;
   leave(bank, request, last, has_next);
   done(request.tag, request.kind, data_end, accesses);
   queue_.done(request_[bank]);
@@ -210,8 +211,8 @@ std::uint32_t LooseChannelOf<Banks>::held(std::uint32_t cls) const {
   for_each_bank(leaving_, [&](std::uint32_t bank) {
     const Leaving& leaving = leaves_[bank];
     if (leaving.cls == cls)
-      held -= std::min<std::uint32_t>(leaving.accesses,
-                                      static_cast<std::uint32_t>(static_cast<float>(now_ - leaving.first) * leaving.rate));
+      held -= std::min<std::uint32_t>(
+          leaving.accesses, static_cast<std::uint32_t>(static_cast<float>(now_ - leaving.first) * leaving.rate));
   });
   return held;
 }
@@ -242,6 +243,7 @@ void LooseChannelOf<Banks>::note_wait(std::uint32_t bank, const Request& request
 
 template <class Banks>
 Cycle LooseChannelOf<Banks>::next_event() const {
+  if (bindable() != 0) return now_ + 1;
   Cycle next = std::min({column_at_, wheel_.next(now_), refresh_due_});
   if (room())
     next = std::min(next, ask_at_);

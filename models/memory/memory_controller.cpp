@@ -386,7 +386,8 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
   access.tag = run.request;
   access.accesses = entering;
   run.address += std::uint64_t{entering} * parameters_.dram.geometry.access_bytes;
-  dram_bytes_[static_cast<std::size_t>(run.traffic)] += std::uint64_t{entering} * parameters_.dram.geometry.access_bytes;
+  dram_bytes_[static_cast<std::size_t>(run.traffic)] +=
+      std::uint64_t{entering} * parameters_.dram.geometry.access_bytes;
   cycle += entering - 1;
   run.accesses = static_cast<std::uint16_t>(run.accesses - entering);
   if (run.accesses == 0) {

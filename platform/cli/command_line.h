@@ -30,6 +30,7 @@ struct ReplayCommand {
   std::vector<std::string> settings;
   std::uint32_t outstanding = 0;  ///< 0: as many as the queue takes
   bool updates = false;
+  std::string model = "exact";
   std::filesystem::path out = "out", commands;
 };
 

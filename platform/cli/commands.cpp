@@ -111,6 +111,8 @@ void add_replay(CLI::App& app, Commands& commands) {
       ->type_name("NUMBER")
       ->transform(whole_number(0, 0xFFFFFFFF));
   replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
+  replay->add_option("--model", command.model, "exact or loosely-timed; default: exact")
+      ->check(CLI::IsMember({"exact", "loosely-timed"}));
   replay->add_option("--out", command.out, "Folder for report.json; default: out")->type_name("FOLDER");
   replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV")->type_name("FILE");
   add_exit_codes(replay, commands, {"The trace was replayed.", "The report or another output could not be written."});

@@ -26,6 +26,7 @@ nlohmann::ordered_json replay_json(const ReplayCommand& command, const dram::Mem
   return {{"version", T3VP_VERSION},
           {"trace", command.trace.filename().string()},
           {"memory", memory.name},
+          {"model", command.model},
           {"outstanding", command.outstanding},
           {"updates", command.updates},
           {"accesses", r.accesses},
@@ -66,7 +67,10 @@ std::vector<dram::TraceRecord> read_records(const fs::path& file, const dram::Ge
 }  // namespace
 
 int replay(const ReplayCommand& command) {
-  const dram::MemorySpec memory = load_memory(command.memory, command.settings);
+  dram::MemorySpec memory = load_memory(command.memory, command.settings);
+  if (command.model == "loosely-timed") memory.model = dram::Model::loosely_timed;
+  if (memory.model == dram::Model::loosely_timed && !command.commands.empty())
+    throw InputError("--commands", "the model loosely-timed, which has no commands", "the model exact");
   const std::vector<dram::TraceRecord> trace = read_records(command.trace, memory.geometry);
   require_apart({command.commands.empty() ? std::vector<fs::path>{} : std::vector{command.commands}, {command.out}});
   const std::unique_ptr<OutputFile> commands = named_output("--commands", command.commands);
