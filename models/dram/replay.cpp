@@ -93,7 +93,8 @@ class Injector {
   /// Records from the next one on that are one run: of a kind, at consecutive addresses of one block, and all there.
   std::uint32_t length_of_run(Cycle now, std::uint32_t most) const {
     constexpr std::uint64_t block_bytes = 256, access_bytes = 32;
-    if (options_.outstanding != 0) most = std::min<std::uint32_t>(most, options_.outstanding - (next_ - seen_));
+    if (options_.outstanding != 0)
+      most = static_cast<std::uint32_t>(std::min<std::size_t>(most, options_.outstanding - (next_ - seen_)));
     const TraceRecord& first = trace_[next_];
     std::uint32_t length = 1;
     for (; length < most && next_ + length < trace_.size(); ++length) {
