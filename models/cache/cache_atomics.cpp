@@ -53,7 +53,7 @@ CacheTags::Slot LastLevelCache::slot_to_update(const Piece& piece, bool real, Pi
 }
 
 /// A fill of an update must not be evicted by another one: both would begin again, for ever.
-bool LastLevelCache::finds_no_way(const Piece& piece) const {
+bool LastLevelCache::finds_no_way(const Piece& piece) {
   if (tags_.find(piece.place) != CacheTags::none) return false;
   const CacheTags::Slot slot = tags_.victim(piece.place);
   return tags_.occupied(slot) && tags_.line(slot).pending != 0;

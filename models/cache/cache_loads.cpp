@@ -39,64 +39,66 @@ std::uint32_t LastLevelCache::begin_load(const Load& load) {
 
 void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
                           Picoseconds time) {
-  if (blocks_.in_use() && load_block(sender, transaction, extension, time)) return;
+  const bool real = transaction.get_data_ptr() != nullptr;
+  const bool may_be_block = !real && !has_atomics() && LoadedBlocks::may_be_block(extension.shape);
+  if (may_be_block && load_block(sender, transaction, extension.shape, time)) return;
   const std::uint32_t index =
       begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false});
-  const bool real = transaction.get_data_ptr() != nullptr;
   std::uint32_t offset = 0;
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
     const CacheTags::Slot slot = load_piece(piece, index, real, time);
     if (real) copy_out(piece, slot, index, offset);
+    if (noted_ != nullptr) slots_.push_back(slot);
     offset += static_cast<std::uint32_t>(piece.end - piece.begin);
   }
   blame_banks(loads_[index], time);
-  if (blocks_.in_use()) note_block();
+  if (noted_ != nullptr) note_block();
   fetch_missing(index, time);
   finish(index);
 }
 
-/// Answers a load of a block that was loaded a short time ago (loaded_blocks.h). Returns false when it was not.
-bool LastLevelCache::load_block(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
+/// Answers a load of a block whose lines are all here (loaded_blocks.h). Returns false when there is none; then the
+/// load is to be noted.
+bool LastLevelCache::load_block(Sender sender, tlm::tlm_generic_payload& transaction, const Shape& shape,
                                 Picoseconds time) {
-  const Shape& shape = extension.shape;
-  noted_ = nullptr;
-  if (shape.rows == 1 || shape.stride == shape.row_bytes) return false;
   const std::uint64_t begin = address_map::local_of(transaction.get_address());
-  LoadedBlocks::Block* const block = blocks_.find(begin, shape);
+  LoadedBlock* const block = blocks_.find(begin, shape, tags_);
   if (block == nullptr) {
     noted_ = &blocks_.begin(begin, shape);
+    slots_.clear();
     return false;
   }
+  tags_.use_group(block->group);
   const std::uint32_t index =
       begin_load({&transaction, 1, time, tlm::TLM_OK_RESPONSE, Cause::current(), sender, false});
   Load& load = loads_[index];
-  for (const LoadedBlocks::Share& share : block->of_banks) {
+  for (const LoadedBlock::Share& share : block->shares) {
     Picoseconds& free = bank_free_[share.bank];
     free = std::max(free, time) + share.sectors * sector_time_;
     load.ready = std::max(load.ready, free);
     asked_ += share.sectors;
   }
-  if (transaction.get_data_ptr() != nullptr) debug_compute(0, transaction);
   blame_banks(load, time);
-  const auto arrived = [this](const LoadedBlocks::Awaited& awaited) {
-    return fills_[awaited.fill].number != awaited.number;
-  };
-  auto& awaited = block->awaited;
-  awaited.erase(std::remove_if(awaited.begin(), awaited.end(), arrived), awaited.end());
-  for (const LoadedBlocks::Awaited& fill : awaited) wait_for(fill.fill, index);
+  const auto has_come = [this](const LoadedBlock::Fill& fill) { return fills_[fill.index].number != fill.number; };
+  block->fills.erase(std::remove_if(block->fills.begin(), block->fills.end(), has_come), block->fills.end());
+  for (const LoadedBlock::Fill& fill : block->fills) wait_for(fill.index, index);
   last_waited_fill_ = last_waiting_load_ = none;
   finish(index);
   return true;
 }
 
-/// The sectors that each bank has moved for the load at hand.
+/// Keeps what the tags have said about the load at hand, if all of its lines have stayed.
 void LastLevelCache::note_block() {
-  blocks_.touch(pieces_.size());
-  if (noted_ == nullptr) return;
-  for (const Piece& piece : pieces_) of_bank_[piece.place.bank] += piece.sector_count;
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (!tags_.holds(slots_[i], pieces_[i].place.line)) {
+      noted_ = nullptr;
+      return;
+    }
+  noted_->group = tags_.group(slots_);
+  for (const Piece& piece : pieces_) of_banks_[piece.place.bank] += piece.sector_count;
   for (const Piece& piece : pieces_) {
-    std::uint32_t& sectors = of_bank_[piece.place.bank];
-    if (sectors != 0) noted_->of_banks.push_back({piece.place.bank, sectors});
+    std::uint32_t& sectors = of_banks_[piece.place.bank];
+    if (sectors != 0) noted_->shares.push_back({piece.place.bank, sectors});
     sectors = 0;
   }
 }
@@ -264,7 +266,7 @@ void LastLevelCache::wait_for(std::uint32_t fill, std::uint32_t load) {
   waiters_[waiter] = {load, fills_[fill].first_waiter};
   fills_[fill].first_waiter = waiter;
   ++loads_[load].pending;
-  if (noted_ != nullptr) noted_->awaited.push_back({fill, fills_[fill].number});
+  if (noted_ != nullptr) noted_->fills.push_back({fill, fills_[fill].number});
 }
 
 /// For the load.
@@ -316,9 +318,8 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_gene
                   transaction.get_data_ptr() + offset_in(fill.begin, fill.shape, copy.address), copy.bytes);
   transaction.release();
   std::uint32_t waiter = fill.first_waiter;
-  free_fills_.push_back(index);
   fills_[index].number = 0;
-  if (failed) blocks_.forget();
+  free_fills_.push_back(index);
   if (!addends.empty()) add_what_waited(addends, time);
   if (!filled_lines.empty()) add_what_found_no_way(filled_lines, time);
   while (waiter != none) {
@@ -345,6 +346,7 @@ void LastLevelCache::settle(std::uint32_t index, const Missing& missing, const t
   held.pending = static_cast<std::uint8_t>(held.pending & ~brought);
   if (!transaction.is_response_ok()) {
     held.valid = static_cast<std::uint8_t>(held.valid & (~brought | stored_whole(slot)));
+    tags_.break_groups(slot);
     return;
   }
   if (transaction.get_data_ptr() == nullptr) return;

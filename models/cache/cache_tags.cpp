@@ -14,7 +14,7 @@ unsigned bits_for(std::uint64_t n) {
 
 }  // namespace
 
-CacheTags::CacheTags(const CacheParameters& parameters)
+CacheTags::CacheTags(const CacheParameters& parameters, Stamp stamp)
     : associativity_(parameters.ways),
       vectors_((associativity_ + lanes - 1) / lanes),
       sets_per_bank_(static_cast<std::uint32_t>(std::max<std::uint64_t>(
@@ -26,53 +26,130 @@ CacheTags::CacheTags(const CacheParameters& parameters)
       set_hash_(hashed_sets_ ? set_bits_ : 0),
       ways_(std::size_t{sets_per_bank_} * parameters.banks * vectors_) {
   clear();
+  stamp_ = stamp;
 }
 
-/// The ways of an empty set are taken in their order. Lanes past the last way are older than all and never age.
+/// The ways of an empty set are taken in their order. Lanes past the last way are never the oldest.
 void CacheTags::clear() {
+  for (GroupPlace& place : groups_) place.group = no_group;
+  stamp_ = 0;
+  drop_stamp_ = first_stamp;
   for (std::size_t vector = 0; vector < ways_.size(); ++vector) {
     ways_[vector] = Ways{};
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const auto way = static_cast<std::uint32_t>(vector % vectors_ * lanes + lane);
-      ways_[vector].ages[lane] = static_cast<std::uint8_t>(way < associativity_ ? associativity_ - 1 - way : way);
+      ways_[vector].stamps[lane] = way < associativity_ ? first_stamp + static_cast<Stamp>(way) : last_stamp + 1;
     }
   }
 }
 
-CacheTags::Slot CacheTags::victim(const Place& place) const {
-  const std::uint32_t first = place.set * vectors_;
-  const auto aged = [this, first](std::uint32_t age) {
-    std::uint32_t number = 0;
-    for (std::uint32_t vector = 0; vector < vectors_; ++vector)
-      for (std::uint32_t lane = 0; lane < lanes; ++lane)
-        number |= ways_[first + vector].ages[lane] == age ? vector * lanes + lane : 0;
-    return first * lanes + number;
-  };
-  const Slot oldest = aged(associativity_ - 1);
-  Slot slot = oldest;
-  for (std::uint32_t age = associativity_ - 1; ways_[slot / lanes].lines[slot % lanes].pending != 0; slot = aged(age))
-    if (age-- == 0) return oldest;
-  return slot;
+/// Gives the line the stamp of its latest group. Returns whether that is later than its own.
+bool CacheTags::note_age(Slot slot) {
+  Stamp& own = stamp(slot);
+  const Stamp before = own;
+  for (const GroupBits bits : groups_of(slot))
+    if (const GroupPlace* place = find_group(bits)) own = std::max(own, place->stamp);
+  return own != before;
+}
+
+/// Equal stamps are of one use of a group, in the order of its lines.
+bool CacheTags::is_older(Slot slot, Slot than) {
+  return stamp(slot) < stamp(than) || (stamp(slot) == stamp(than) && tag(slot) < tag(than));
+}
+
+/// A line's own stamp is at most its age. So the line of the lowest stamp is the oldest once its age is noted.
+CacheTags::Slot CacheTags::oldest(const Place& place, bool with_pending) {
+  const Slot first = place.set * vectors_ * lanes;
+  while (true) {
+    Slot oldest = none;
+    for (Slot slot = first; slot < first + associativity_; ++slot)
+      if ((with_pending || line(slot).pending == 0) && (oldest == none || is_older(slot, oldest))) oldest = slot;
+    if (oldest == none || !note_age(oldest)) return oldest;
+  }
+}
+
+CacheTags::Slot CacheTags::victim(const Place& place) {
+  const Slot slot = oldest(place, true);
+  if (line(slot).pending == 0) return slot;
+  const Slot settled = oldest(place, false);
+  return settled == none ? slot : settled;
 }
 
 void CacheTags::occupy(Slot slot, std::uint64_t line) {
+  break_groups(slot);
   Ways& ways = ways_[slot / lanes];
   ways.tags[slot % lanes / 4][slot % 4] = tag_of(line);
   ways.lines[slot % lanes] = Line{};
-  make_youngest(first_of(slot), slot);
+  ways.groups[slot % lanes] = {};
+  use(slot);
 }
 
 void CacheTags::drop(Slot slot) {
+  break_groups(slot);
   Ways& ways = ways_[slot / lanes];
   ways.tags[slot % lanes / 4][slot % 4] = 0;
   ways.lines[slot % lanes] = Line{};
-  const std::uint8_t age = ways.ages[slot % lanes];
-  const auto oldest = static_cast<std::uint8_t>(associativity_ - 1);
-  for (std::uint32_t vector = first_of(slot); vector < first_of(slot) + vectors_; ++vector) {
-    Bytes& ages = ways_[vector].ages;
-    ages += reinterpret_cast<Bytes>((ages > age) & (ages <= oldest));
+  ways.groups[slot % lanes] = {};
+  if (drop_stamp_ == std::numeric_limits<Stamp>::min()) renumber();
+  ways.stamps[slot % lanes] = --drop_stamp_;
+}
+
+void CacheTags::break_groups(Slot slot) {
+  for (const GroupBits bits : groups_of(slot))
+    if (GroupPlace* place = find_group(bits)) place->whole = false;
+}
+
+CacheTags::Group CacheTags::group(const std::vector<Slot>& slots) {
+  if (static_cast<GroupBits>(++last_group_) == 0) {
+    end_groups();  // lines may have old ones of the numbers to come
+    ++last_group_;
   }
-  ways.ages[slot % lanes] = oldest;
+  GroupPlace& place = groups_[last_group_ % groups_kept];
+  end_group(place);
+  place.group = last_group_;
+  place.whole = true;
+  place.stamp = first_stamp;
+  place.slots = slots;
+  for (const Slot slot : slots) join(slot, static_cast<GroupBits>(last_group_));
+  return last_group_;
+}
+
+/// A line that has no room for another group leaves one that is then not whole. It has been used after that one.
+void CacheTags::join(Slot slot, GroupBits bits) {
+  auto& groups = groups_of(slot);
+  std::size_t at = 0;
+  while (at < groups_of_line && groups[at] != bits && find_group(groups[at]) != nullptr) ++at;
+  if (at == groups_of_line) {
+    at = static_cast<std::size_t>(std::min_element(groups.begin(), groups.end()) - groups.begin());
+    find_group(groups[at])->whole = false;
+  }
+  groups[at] = bits;
+}
+
+/// Its lines keep their ages.
+void CacheTags::end_group(GroupPlace& place) {
+  if (place.group != no_group && place.stamp != first_stamp)
+    for (const Slot slot : place.slots) note_age(slot);
+  place.group = no_group;
+}
+
+void CacheTags::end_groups() {
+  for (GroupPlace& place : groups_) end_group(place);
+  for (Ways& ways : ways_) ways.groups = {};
+}
+
+/// Stamps begin again, in the same order. Free slots come first.
+void CacheTags::renumber() {
+  end_groups();
+  std::vector<Slot> slots(associativity_);
+  for (Slot first = 0; first < this->slots(); first += vectors_ * lanes) {
+    for (std::uint32_t way = 0; way < associativity_; ++way) slots[way] = first + way;
+    std::sort(slots.begin(), slots.end(), [this](Slot slot, Slot than) { return is_older(slot, than); });
+    for (std::uint32_t way = 0; way < associativity_; ++way)
+      stamp(slots[way]) = static_cast<Stamp>(way) + (occupied(slots[way]) ? 1 : first_stamp);
+  }
+  stamp_ = static_cast<Stamp>(associativity_);
+  drop_stamp_ = first_stamp;
 }
 
 }  // namespace t3vp::cache

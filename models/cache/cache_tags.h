@@ -1,8 +1,13 @@
 // Tags of the last-level cache: sectored, set-associative, least recently used. Plain C++, no time, no data.
+//
+// A line's age is a stamp, the number of its last use. Lines that one access has touched may form a group: a later use
+// of all of them is one stamp of the group, and a line's age is the latest of its own and its groups'. So a repeated
+// access costs nothing for each line, and the order of ages is the same.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "cache/cache_parameters.h"
@@ -35,7 +40,11 @@ class CacheTags {
     std::uint32_t bank, set;
   };
 
-  explicit CacheTags(const CacheParameters& parameters);
+  using Stamp = std::int32_t;
+  static constexpr Stamp last_stamp = std::numeric_limits<Stamp>::max() - 1;
+
+  /// `stamp` is the one before the first. Behind the last one they begin again.
+  explicit CacheTags(const CacheParameters& parameters, Stamp stamp = 0);
 
   /// Also prefetches the set's memory on the simulating machine. A caller that asks a few accesses ahead does not wait
   /// for it.
@@ -47,6 +56,7 @@ class CacheTags {
     const std::uint32_t set = bank * sets_per_bank_ + in_bank;
     const Ways* ways = &ways_[std::size_t{set} * vectors_];
     __builtin_prefetch(ways);
+    __builtin_prefetch(ways->stamps.data());
     __builtin_prefetch(ways->lines.data());
     return {line, bank, set};
   }
@@ -68,15 +78,29 @@ class CacheTags {
   }
 
   /// Makes the line the most recently used one of its set.
-  void use(const Place& place, Slot slot) { make_youngest(place.set * vectors_, slot); }
+  void use(Slot slot) { stamp(slot) = next_stamp(); }
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
   /// The caller writes the old content back and then calls occupy().
-  Slot victim(const Place& place) const;
+  Slot victim(const Place& place);
   void occupy(Slot slot, std::uint64_t line);
   /// The slot is free and the next one to be taken.
   void drop(Slot slot);
+  /// A sector of the line is no longer valid: its groups are not whole.
+  void break_groups(Slot slot);
   void clear();
+
+  using Group = std::uint64_t;  ///< counted from 1
+  static constexpr Group no_group = 0;
+  /// Lines that were used one after the other just now, in the order of their numbers. A line may come more than once.
+  Group group(const std::vector<Slot>& slots);
+  /// All lines of the group are there, with the sectors that they had.
+  bool is_whole(Group group) const {
+    const GroupPlace& place = groups_[group % groups_kept];
+    return group != no_group && place.group == group && place.whole;
+  }
+  /// Uses all lines of a group, in the order of their numbers.
+  void use_group(Group group) { groups_[group % groups_kept].stamp = next_stamp(); }
 
   bool holds(Slot slot, std::uint64_t line) const { return tag(slot) == tag_of(line); }
   bool occupied(Slot slot) const { return tag(slot) != 0; }
@@ -87,28 +111,48 @@ class CacheTags {
 
  private:
   static constexpr std::uint32_t lanes = 16;
-  using Bytes = std::uint8_t __attribute__((vector_size(16)));
   using Words = std::uint32_t __attribute__((vector_size(16)));
 
+  static constexpr Stamp first_stamp = -(1 << 30);
+  using GroupBits = std::uint16_t;  ///< the lowest bits of a group's number
+  static constexpr std::size_t groups_kept = 1024, groups_of_line = 4;
+
   /// A set is a few of these, the last with lanes that stay empty when the ways do not fill it. A hit touches the first
-  /// two of its three 64-byte lines of the host, seldom the third.
+  /// three of its five 64-byte lines of the host.
   struct alignas(64) Ways {
-    Bytes ages{};  ///< 0: the set's most recently used
     std::array<Words, 4> tags{};
+    std::array<Stamp, lanes> stamps{};
     std::array<Line, lanes> lines{};
+    std::array<std::array<GroupBits, groups_of_line>, lanes> groups{};
+  };
+
+  struct GroupPlace {
+    Group group = no_group;
+    bool whole = false;
+    Stamp stamp = first_stamp;  ///< of the last use, if there was one
+    std::vector<Slot> slots;
   };
 
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
   std::uint32_t tag(Slot slot) const { return ways_[slot / lanes].tags[slot % lanes / 4][slot % 4]; }
-
-  std::uint32_t first_of(Slot slot) const { return slot / lanes / vectors_ * vectors_; }
-
-  void make_youngest(std::uint32_t first, Slot slot) {
-    const std::uint8_t age = ways_[slot / lanes].ages[slot % lanes];
-    for (std::uint32_t vector = first; vector < first + vectors_; ++vector)
-      ways_[vector].ages -= reinterpret_cast<Bytes>(ways_[vector].ages < age);
-    ways_[slot / lanes].ages[slot % lanes] = 0;
+  Stamp& stamp(Slot slot) { return ways_[slot / lanes].stamps[slot % lanes]; }
+  std::array<GroupBits, groups_of_line>& groups_of(Slot slot) { return ways_[slot / lanes].groups[slot % lanes]; }
+  /// Null when the group has ended.
+  GroupPlace* find_group(GroupBits bits) {
+    GroupPlace& place = groups_[bits % groups_kept];
+    return bits != 0 && static_cast<GroupBits>(place.group) == bits ? &place : nullptr;
   }
+  Stamp next_stamp() {
+    if (stamp_ == last_stamp) renumber();
+    return ++stamp_;
+  }
+  bool note_age(Slot slot);
+  bool is_older(Slot slot, Slot than);
+  Slot oldest(const Place& place, bool with_pending);
+  void join(Slot slot, GroupBits bits);
+  void end_group(GroupPlace& place);
+  void end_groups();
+  void renumber();
 
   std::uint32_t associativity_, vectors_;  ///< ways and vectors of ways of a set
   std::uint32_t sets_per_bank_;
@@ -116,6 +160,10 @@ class CacheTags {
   bool hashed_sets_;  ///< a hash needs a power of two, others are counted off
   PolynomialHash bank_hash_, set_hash_;
   std::vector<Ways> ways_;
+  Stamp stamp_ = 0;                 ///< of the last use
+  Stamp drop_stamp_ = first_stamp;  ///< of the last drop; older than all
+  Group last_group_ = no_group;
+  std::vector<GroupPlace> groups_ = std::vector<GroupPlace>(groups_kept);
 };
 
 }  // namespace t3vp::cache

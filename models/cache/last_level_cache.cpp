@@ -12,7 +12,7 @@
 
 namespace t3vp::cache {
 LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters,
-                               Picoseconds memory_latency, std::uint16_t gpu, bool loosely_timed)
+                               Picoseconds memory_latency, std::uint16_t gpu)
     : sc_module(checked(name, parameters)),
       parameters_(parameters),
       memory_latency_(memory_latency),
@@ -24,9 +24,7 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
       sector_fills_(std::size_t{tags_.slots()} << line_sector_bits_),
       dirty_bytes_(parameters, tags_.slots()),
       bank_free_(parameters.banks),
-      // A set of 16 lines has then seen 4 others, seldom more than 16.
-      blocks_(loosely_timed ? tags_.slots() / 4 : 0),
-      of_bank_(loosely_timed ? parameters.banks : 0),
+      of_banks_(parameters.banks),
       probe_(pool_.make(Operation::load, 0, {})) {
   probe_.set_command(tlm::TLM_IGNORE_COMMAND);
   compute.on_debug(&LastLevelCache::debug_compute);
@@ -43,7 +41,6 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   registers.interrupt.on_write([this] { update_interrupt(); });
   registers.on_reset([this] {
     tags_.clear();
-    blocks_.forget();
     give_up_updates();
     flushing_ = false;
     releases_.clear();
@@ -122,7 +119,6 @@ void LastLevelCache::from_compute(int, tlm::tlm_generic_payload& transaction, Pi
 /// When the update may reach memory.
 Picoseconds LastLevelCache::make_way(std::uint64_t address, const Shape& shape, Picoseconds time) {
   Picoseconds arrival = time + memory_latency_;
-  written(address, shape);
   for (const Piece& piece : pieces_of(address, shape)) {
     const CacheTags::Slot slot = tags_.find(piece.place);
     if (slot != CacheTags::none) {
@@ -146,7 +142,6 @@ bool LastLevelCache::in_memory(std::uint64_t address, const Shape& shape) {
 void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time) {
   Picoseconds ready = time;
   const unsigned char* data = transaction.get_data_ptr();
-  written(transaction.get_address(), extension.shape);
   for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
     ready = std::max(ready, serve(piece, time));
     const CacheTags::Slot slot = find_or_allocate(piece.place, data != nullptr, time);
@@ -157,16 +152,11 @@ void LastLevelCache::store(tlm::tlm_generic_payload& transaction, const DataExte
     std::memcpy(bytes_of(slot) + piece.begin, data, piece.end - piece.begin);
     data += piece.end - piece.begin;
   }
-  blocks_.touch(pieces_.size());
   transaction.set_response_status(tlm::TLM_OK_RESPONSE);
   Cause cause = cause_at(time, Part::dram_latency);
   cause.extend(ready, Part::cache_bandwidth);
   const AtCause answer(std::move(cause));
   compute.respond(transaction, ready - now());
-}
-
-void LastLevelCache::written(std::uint64_t address, const Shape& shape) {
-  if (blocks_.in_use()) blocks_.written(address_map::local_of(address), shape);
 }
 
 void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
@@ -190,7 +180,7 @@ void LastLevelCache::mark_stored(const Piece& piece, CacheTags::Slot slot) {
 CacheTags::Slot LastLevelCache::find_or_allocate(const CacheTags::Place& place, bool real, Picoseconds time) {
   CacheTags::Slot slot = tags_.find(place);
   if (slot != CacheTags::none) {
-    tags_.use(place, slot);
+    tags_.use(slot);
     if (tags_.line(slot).real == real) return slot;
   } else {
     slot = tags_.victim(place);
@@ -269,7 +259,6 @@ void LastLevelCache::from_peers(int way, tlm::tlm_generic_payload& transaction, 
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
   } else {
     if (adds && invalidates) arrival = make_way(transaction.get_address(), extension.shape, now() + delay);
-    if (invalidates) written(transaction.get_address(), extension.shape);
     for (const Piece& piece : pieces_of(transaction.get_address(), extension.shape)) {
       if (!adds && invalidates) drop(piece);
       arrival = order_.after(piece.place.line, piece.sectors, arrival);
@@ -288,6 +277,7 @@ void LastLevelCache::drop(const Piece& piece) {
   dropped_ += count_sectors((held.valid | held.dirty) & piece.sectors);
   held.valid &= others;
   held.pending &= others;
+  tags_.break_groups(slot);
   const bool whole_sectors = ((piece.begin | piece.end) & (parameters_.sector_bytes - 1)) == 0;
   if (whole_sectors && !held.partial) {
     held.dirty &= others;
@@ -331,7 +321,6 @@ void LastLevelCache::write_back_all() {
   for (CacheTags::Slot slot = 0; slot < tags_.slots(); ++slot)
     if (tags_.occupied(slot)) write_back(slot, now());
   tags_.clear();
-  blocks_.forget();
 }
 
 /// What is called may begin another release.

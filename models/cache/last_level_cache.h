@@ -55,7 +55,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
 
   /// `memory_latency`: from the cache to the memory controller's queues.
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
-                 std::uint16_t gpu, bool loosely_timed = false);
+                 std::uint16_t gpu);
 
   /// The time and the bytes, by traffic class, that the last flush wrote back.
   struct Flush {
@@ -152,10 +152,8 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   bool in_memory(std::uint64_t address, const Shape& shape);
 
   void load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension, Picoseconds time);
-  bool load_block(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
-                  Picoseconds time);
+  bool load_block(Sender sender, tlm::tlm_generic_payload& transaction, const Shape& shape, Picoseconds time);
   void note_block();
-  void written(std::uint64_t address, const Shape& shape);
   std::uint32_t begin_load(const Load& load);
   static void blame_banks(Load& load, Picoseconds time);
   void fetch_missing(std::uint32_t load, Picoseconds time);
@@ -182,7 +180,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   void add_or_wait(const Addend& addend, Picoseconds time);
   void add_now(const Addend& addend, CacheTags::Slot slot);
   void add_what_waited(const std::vector<Addend>& addends, Picoseconds time);
-  bool finds_no_way(const Piece& piece) const;
+  bool finds_no_way(const Piece& piece);
   void add_what_found_no_way(const std::vector<Missing>& filled, Picoseconds time);
   void give_up_updates();
   bool holds_dirty_bytes(std::uint64_t address, const Shape& shape);
@@ -241,8 +239,9 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   std::vector<Addend> without_way_;           ///< all ways of their sets have fills in flight
   std::uint32_t last_waited_fill_ = none, last_waiting_load_ = none;
   LoadedBlocks blocks_;
-  LoadedBlocks::Block* noted_ = nullptr;  ///< the block of the load at hand
-  std::vector<std::uint32_t> of_bank_;    ///< its sectors
+  LoadedBlock* noted_ = nullptr;         ///< the load at hand, if its tags are to be kept as a group
+  std::vector<CacheTags::Slot> slots_;   ///< of that load
+  std::vector<std::uint32_t> of_banks_;  ///< sectors of that load; 0 between loads
   std::uint64_t fills_made_ = 0;
   EventQueue<LateFill> late_fills_{[this] { late_fill(); }, Part::dram_latency};
   std::uint64_t write_backs_in_flight_ = 0;

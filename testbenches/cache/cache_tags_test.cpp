@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <random>
+#include <tuple>
 
 namespace t3vp::test::cache_tags_test {
 
@@ -63,7 +64,7 @@ void touch(CacheTags& tags, std::uint64_t line) {
   if (found == CacheTags::none)
     tags.occupy(tags.victim(tags.place_of(line)), line);
   else
-    tags.use(tags.place_of(line), found);
+    tags.use(found);
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
       if (found != CacheTags::none) {
         REQUIRE(tags.holds(found, line));
         REQUIRE(tags.line_in(found) == line);
-        tags.use(tags.place_of(line), found);
+        tags.use(found);
         if (random() % 16 == 0) {
           tags.drop(found);
           reference.drop(set, line);
@@ -105,6 +106,101 @@ TEST_CASE("tags are those of a least recently used reference on random traffic")
       REQUIRE(tags.line(victim).valid == 0);
     }
   }
+}
+
+TEST_CASE("groups of lines keep the order of ages that single uses give") {
+  // Few lines and sets, so that groups overlap, break, and have their ages asked for all the time.
+  for (const auto& [sets, ways, lines, stamp] : {std::tuple{4u, 4u, 30u, 0},
+                                                 {8u, 16u, 200u, 0},
+                                                 {2u, 19u, 60u, CacheTags::last_stamp - 500},
+                                                 {64u, 16u, 1500u, CacheTags::last_stamp - 90'000}}) {
+    CacheTags tags(one_bank_per_set(sets, ways), stamp);
+    ReferenceLru reference(ways);
+    std::mt19937_64 random(lines);
+    std::vector<std::pair<std::uint64_t, CacheTags::Group>> known;  // first line of a block, its group
+    unsigned repeated = 0;
+    for (int i = 0; i < 30'000; ++i) {
+      const std::uint64_t first = random() % lines, count = 2 + first % 7, step = 1 + first % 3;
+      const auto block =
+          std::find_if(known.begin(), known.end(), [first = first](const auto& one) { return one.first == first; });
+      if (block != known.end() && tags.is_whole(block->second)) {
+        tags.use_group(block->second);
+        for (std::uint64_t n = 0; n < count; ++n)
+          REQUIRE(reference.use(tags.place_of(first + n * step).bank, first + n * step));
+        ++repeated;
+        continue;
+      }
+      std::vector<CacheTags::Slot> slots;
+      for (std::uint64_t n = 0; n < count; ++n) {
+        const std::uint64_t line = first + n * step;
+        const std::uint32_t set = tags.place_of(line).bank;
+        CacheTags::Slot slot = tags.find(tags.place_of(line));
+        REQUIRE((slot != CacheTags::none) == reference.use(set, line));
+        if (slot == CacheTags::none) {
+          slot = tags.victim(tags.place_of(line));
+          const auto evicted = reference.insert(set, line);
+          REQUIRE(tags.occupied(slot) == !evicted.empty());
+          if (!evicted.empty()) REQUIRE(tags.line_in(slot) == evicted.front());
+          tags.occupy(slot, line);
+        } else {
+          tags.use(slot);
+        }
+        slots.push_back(slot);
+      }
+      bool all_stay = true;
+      for (std::uint64_t n = 0; n < count; ++n) all_stay = all_stay && tags.holds(slots[n], first + n * step);
+      if (block != known.end()) known.erase(block);
+      if (all_stay) known.emplace_back(first, tags.group(slots));
+      if (random() % 50 == 0) {
+        const std::uint64_t line = random() % lines;
+        if (const CacheTags::Slot slot = tags.find(tags.place_of(line)); slot != CacheTags::none) {
+          tags.drop(slot);
+          reference.drop(tags.place_of(line).bank, line);
+        }
+      }
+    }
+    CHECK(repeated > 300);
+  }
+}
+
+TEST_CASE("a group is whole until one of its lines is dropped, replaced or loses a sector") {
+  CacheTags tags(one_bank_per_set(1, 4));
+  std::vector<CacheTags::Slot> slots;
+  for (std::uint64_t line = 0; line < 3; ++line) {
+    touch(tags, line);
+    slots.push_back(tags.find(tags.place_of(line)));
+  }
+  const auto whole = [&](const auto& change) {
+    const CacheTags::Group group = tags.group(slots);
+    REQUIRE(tags.is_whole(group));
+    change();
+    return tags.is_whole(group);
+  };
+  CHECK(whole([&] { tags.use(slots[1]); }));
+  CHECK(whole([&] { touch(tags, 7); }));
+  CHECK_FALSE(whole([&] { tags.break_groups(slots[2]); }));
+  CHECK_FALSE(whole([&] { tags.drop(slots[2]); }));
+  touch(tags, 2);
+  CHECK_FALSE(whole([&] { tags.occupy(slots[0], 9); }));
+  CHECK_FALSE(whole([&] { tags.clear(); }));
+  CHECK_FALSE(tags.is_whole(CacheTags::no_group));
+}
+
+TEST_CASE("more groups than are kept: the first ones end, and their lines keep their ages") {
+  CacheTags tags(one_bank_per_set(1, 4));
+  for (std::uint64_t line = 0; line < 4; ++line) touch(tags, line);
+  const CacheTags::Slot first = tags.find(tags.place_of(0)), other = tags.find(tags.place_of(3));
+  const CacheTags::Group group = tags.group({first});
+  tags.use_group(group);  // the youngest now
+  for (int i = 0; i < 70'000; ++i) {
+    tags.use(other);
+    tags.group({other});
+  }
+  CHECK_FALSE(tags.is_whole(group));
+  CHECK(tags.line_in(tags.victim(tags.place_of(9))) == 1);
+  touch(tags, 9);
+  touch(tags, 10);
+  CHECK(tags.line_in(tags.victim(tags.place_of(11))) == 0);
 }
 
 TEST_CASE("an array of the cache's size fits, also with a number of sets that is no power of two") {
