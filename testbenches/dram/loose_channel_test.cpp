@@ -42,7 +42,8 @@ struct Traffic {
     std::mt19937 random(seed);
     Cycle cycle = 0;
     for (std::uint32_t i = 0; i < runs; ++i) {
-      const std::uint32_t first = random() % 8, length = 1 + random() % (8 - first);
+      const auto first = static_cast<std::uint32_t>(random() % 8);
+      const auto length = static_cast<std::uint32_t>(1 + random() % (8 - first));
       const std::uint64_t block = random() % (bytes / 256) * 256;
       items.push_back({cycle, {block + first * 32, static_cast<Kind>(random() % 3), i, length}});
       accesses += length;
@@ -146,7 +147,7 @@ TEST_CASE("a loosely-timed channel gives the same result however its time is cut
 TEST_CASE("an access alone takes the exact time, whatever the memory") {
   for (MemorySpec spec : memories()) {
     spec.refresh = false;
-    for (const std::uint64_t address : {0, 4096, 32}) {
+    for (const std::uint64_t address : {0u, 4096u, 32u}) {
       const std::vector<TraceRecord> trace{{0, address, false}};
       CHECK(replay(loose(spec), trace).time_ns == replay(spec, trace).time_ns);
     }
