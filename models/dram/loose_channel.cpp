@@ -58,8 +58,8 @@ template <class Banks>
 void LooseChannelOf<Banks>::choose_class() {
   const std::uint32_t reads = queue_.waiting(0), writes = queue_.waiting(1);
   const bool draining = class_ == 1;
-  if (!draining && writes != 0 && (held(1) >= drain_from_ || reads == 0)) class_ = 1;
-  if (draining && (writes == 0 || (held(1) <= drain_to_ && reads != 0))) class_ = 0;
+  if (!draining && writes != 0 && (waiting_[1] >= drain_from_ || reads == 0)) class_ = 1;
+  if (draining && (writes == 0 || (waiting_[1] <= drain_to_ && reads != 0))) class_ = 0;
 }
 
 /// Each pseudo-channel is refreshed when all its banks may be closed. Banks that have a request open their rows again.
@@ -97,9 +97,7 @@ void LooseChannelOf<Banks>::reopen(std::uint32_t bank, Cycle from) {
 /// Entries that are yet to leave have been there from their entry to now.
 template <class Banks>
 void LooseChannelOf<Banks>::note_occupancy() {
-  std::uint64_t waiting = held_[0] + held_[1];
-  for_each_bank(leaving_, [&](std::uint32_t bank) { waiting -= leaves_[bank].accesses; });
-  statistics_.occupancy_cycles = integral_ + waiting * now_;
+  statistics_.occupancy_cycles = integral_ + (std::uint64_t{waiting_[0]} + waiting_[1]) * now_;
 }
 
 template class LooseChannelOf<FewBanks>;

@@ -53,6 +53,11 @@ class LooseChannelOf {
     float rate = 0;
     std::uint16_t accesses = 0;
     std::uint8_t cls = 0;
+
+    std::uint32_t left(Cycle now) const {
+      const auto gone = static_cast<std::uint32_t>(static_cast<float>(now - first) * rate);
+      return now > last || gone >= accesses ? 0 : accesses - gone;
+    }
   };
 
   template <class Feed>
@@ -72,6 +77,7 @@ class LooseChannelOf {
   void leave(std::uint32_t bank, const Request& request, Cycle last, bool has_next);
   void settle();
   std::uint32_t held(std::uint32_t cls) const;
+  Cycle next_leave() const;
   void note_wait(std::uint32_t bank, const Request& request, Cycle last);
   void add_wait(Wait reason, Cycle wait);
   void choose_class();
@@ -95,9 +101,10 @@ class LooseChannelOf {
   bool dual_command_bus_, split_oldest_first_, reads_delay_precharges_, refused_ = false;
   Cycle refresh_interval_;
 
-  Cycle waits_since_ = 0, now_ = 0, ask_at_ = 0, last_data_end_ = 0, command_bus_free_ = 0, refresh_due_;
+  Cycle waits_since_ = 0, now_ = 0, ask_at_ = 0, entering_until_ = 0, last_data_end_ = 0, command_bus_free_ = 0,
+        refresh_due_;
   Kind last_kind_ = Kind::read;
-  std::array<std::uint32_t, 2> held_{};  ///< entries of the queue, with those that are leaving it
+  std::array<std::uint32_t, 2> waiting_{};  ///< entries of the queue, without those of runs that are leaving it
   std::uint32_t class_ = 0, priority_ = 0;
   Banks bound_ = 0;                ///< banks that have a request
   std::array<Banks, 2> ready_{};   ///< of those, banks whose row is open for a read, for a write

@@ -9,7 +9,7 @@ namespace t3vp::dram {
 template <class Banks>
 template <class Feed, class Done>
 [[gnu::flatten]] void LooseChannelOf<Banks>::run(Cycle until, Feed&& feed, Done&& done) {
-  ask_at_ = now_;
+  ask_at_ = std::max(now_, entering_until_);
   while (now_ < until) {
     if (wheel_.due(now_)) for_each_bank(wheel_.take(now_), [this](std::uint32_t bank) { go_on(bank); });
     if (now_ >= ask_at_ && room()) admit(feed);
@@ -33,7 +33,7 @@ void LooseChannelOf<Banks>::admit(Feed& feed) {
   const Fed fed = feed(now_, occupancy(), access, retry);
   refused_ = fed == Fed::refused;
   if (fed != Fed::access) {
-    ask_at_ = std::max(retry, now_ + 1);
+    ask_at_ = std::max(refused_ ? std::min(retry, next_leave()) : retry, now_ + 1);
     return;
   }
   enter(access);
@@ -54,16 +54,16 @@ void LooseChannelOf<Banks>::enter(const Access& access) {
     of_row.accesses = bits_in(part);
     queue_.push(of_row, decoder_.bank(of_row.address), decoder_.row(of_row.address));
   }
-  held_[cls] += access.accesses;
+  waiting_[cls] += access.accesses;
   integral_ -= access.accesses * now_ + access.accesses * (access.accesses - 1) / 2;
-  ask_at_ = now_ + access.accesses;
+  ask_at_ = entering_until_ = now_ + access.accesses;
 }
 
 template <class Banks>
 void LooseChannelOf<Banks>::take_waiting() {
   for_each_bank(bindable(), [this](std::uint32_t bank) {
     if (!split_oldest_first_) {
-      --held_[0];
+      --waiting_[0];
       integral_ += now_;
     }
     take(bank, now_);
@@ -184,42 +184,53 @@ void LooseChannelOf<Banks>::serve(std::uint32_t bank, Done& done) {
 template <class Banks>
 void LooseChannelOf<Banks>::leave(std::uint32_t bank, const Request& request, Cycle last, bool has_next) {
   Leaving& leaving = leaves_[bank];
-  if ((leaving_ >> bank & 1) != 0) held_[leaving.cls] -= leaving.accesses;
   leaving_ |= bit_of<Banks>(bank);
   leaving.first = now_;
   leaving.last = last;
   leaving.accesses = static_cast<std::uint16_t>(request.accesses - (split_oldest_first_ || has_next ? 0 : 1));
   leaving.rate = static_cast<float>(leaving.accesses) / static_cast<float>(last - now_ + 1);
   leaving.cls = static_cast<std::uint8_t>(queue_.class_of(request.kind));
+  waiting_[leaving.cls] -= leaving.accesses;
   integral_ += leaving.accesses * (now_ + last + 1) / 2;
 }
 
-/// Entries that have left hold no place any more.
+/// Forgets runs of which all accesses have left.
 template <class Banks>
 void LooseChannelOf<Banks>::settle() {
   for_each_bank(leaving_, [this](std::uint32_t bank) {
-    const Leaving& leaving = leaves_[bank];
-    if (leaving.last >= now_) return;
-    held_[leaving.cls] -= leaving.accesses;
-    leaving_ &= ~bit_of<Banks>(bank);
+    if (leaves_[bank].last < now_) leaving_ &= ~bit_of<Banks>(bank);
   });
 }
 
 template <class Banks>
 std::uint32_t LooseChannelOf<Banks>::held(std::uint32_t cls) const {
-  std::uint32_t held = held_[cls];
+  std::uint32_t held = waiting_[cls];
   for_each_bank(leaving_, [&](std::uint32_t bank) {
-    const Leaving& leaving = leaves_[bank];
-    if (leaving.cls == cls)
-      held -= std::min<std::uint32_t>(
-          leaving.accesses, static_cast<std::uint32_t>(static_cast<float>(now_ - leaving.first) * leaving.rate));
+    if (leaves_[bank].cls == cls) held += leaves_[bank].left(now_);
   });
   return held;
 }
 
+/// The next cycle at which an entry leaves.
+template <class Banks>
+Cycle LooseChannelOf<Banks>::next_leave() const {
+  Cycle next = never_cycle;
+  for_each_bank(leaving_, [&](std::uint32_t bank) {
+    const Leaving& leaving = leaves_[bank];
+    const std::uint32_t left = leaving.left(now_);
+    if (left == 0) return;
+    Cycle cycle = std::max(
+        now_ + 1, leaving.first + static_cast<Cycle>(static_cast<float>(leaving.accesses - left + 1) / leaving.rate));
+    while (leaving.left(cycle) == left) ++cycle;
+    next = std::min(next, cycle);
+  });
+  return next;
+}
+
 template <class Banks>
 bool LooseChannelOf<Banks>::room() const {
-  return (held_[0] < depth_ || held(0) < depth_) && (held_[1] < depth_ || held(1) < depth_);
+  const auto full = [this](std::uint32_t cls) { return held(cls) >= depth_; };
+  return !full(0) && !full(1);
 }
 
 template <class Banks>
@@ -245,10 +256,7 @@ template <class Banks>
 Cycle LooseChannelOf<Banks>::next_event() const {
   if (bindable() != 0) return now_ + 1;
   Cycle next = std::min({column_at_, wheel_.next(now_), refresh_due_});
-  if (room())
-    next = std::min(next, ask_at_);
-  else
-    for_each_bank(leaving_, [&](std::uint32_t bank) { next = std::min(next, leaves_[bank].last + 1); });
+  next = std::min(next, room() ? ask_at_ : next_leave());
   return std::max(next, now_ + 1);
 }
 
