@@ -38,40 +38,68 @@ void CacheTags::clear() {
     ways_[vector] = Ways{};
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const auto way = static_cast<std::uint32_t>(vector % vectors_ * lanes + lane);
-      ways_[vector].stamps[lane] = way < associativity_ ? first_stamp + static_cast<Stamp>(way) : last_stamp + 1;
+      ways_[vector].stamps[lane / 4][lane % 4] =
+          way < associativity_ ? first_stamp + static_cast<Stamp>(way) : last_stamp + 1;
     }
   }
 }
 
 /// Gives the line the stamp of its latest group. Returns whether that is later than its own.
 bool CacheTags::note_age(Slot slot) {
-  Stamp& own = stamp(slot);
-  const Stamp before = own;
+  const Stamp before = stamp(slot);
+  Stamp age = before;
   for (const GroupBits bits : groups_of(slot))
-    if (const GroupPlace* place = find_group(bits)) own = std::max(own, place->stamp);
-  return own != before;
+    if (const GroupPlace* place = find_group(bits)) age = std::max(age, place->stamp);
+  if (age == before) return false;
+  set_stamp(slot, age);
+  return true;
 }
 
 /// Equal stamps are of one use of a group, in the order of its lines.
-bool CacheTags::is_older(Slot slot, Slot than) {
+bool CacheTags::is_older(Slot slot, Slot than) const {
   return stamp(slot) < stamp(than) || (stamp(slot) == stamp(than) && tag(slot) < tag(than));
 }
 
-/// A line's own stamp is at most its age. So the line of the lowest stamp is the oldest once its age is noted.
-CacheTags::Slot CacheTags::oldest(const Place& place, bool with_pending) {
-  const Slot first = place.set * vectors_ * lanes;
-  while (true) {
-    Slot oldest = none;
-    for (Slot slot = first; slot < first + associativity_; ++slot)
-      if ((with_pending || line(slot).pending == 0) && (oldest == none || is_older(slot, oldest))) oldest = slot;
-    if (oldest == none || !note_age(oldest)) return oldest;
+/// The line of the lowest stamp in a set.
+CacheTags::Slot CacheTags::oldest(const Place& place) const {
+  const std::uint32_t first = place.set * vectors_;
+  Slot oldest = none;
+  for (std::uint32_t vector = first; vector < first + vectors_; ++vector) {
+    const std::array<Stamps, 4>& stamps = ways_[vector].stamps;
+    const auto lower = [](const Stamps& a, const Stamps& b) { return a < b ? a : b; };
+    const Stamps four = lower(lower(stamps[0], stamps[1]), lower(stamps[2], stamps[3]));
+    const Stamp lowest = std::min(std::min(four[0], four[1]), std::min(four[2], four[3]));
+    Stamps found{}, bits = {1, 2, 4, 8};
+    for (const Stamps& some : stamps) {
+      found |= (some == lowest) & bits;
+      bits <<= 4;
+    }
+    for (auto mask = static_cast<std::uint32_t>(found[0] | found[1] | found[2] | found[3]); mask != 0;
+         mask &= mask - 1) {
+      const Slot slot = vector * lanes + static_cast<Slot>(__builtin_ctz(mask));
+      if (oldest == none || is_older(slot, oldest)) oldest = slot;
+    }
   }
+  return oldest;
 }
 
+/// The oldest line without pending data; none when all have some.
+CacheTags::Slot CacheTags::oldest_settled(const Place& place) {
+  const Slot first = place.set * vectors_ * lanes;
+  Slot oldest = none;
+  for (Slot slot = first; slot < first + associativity_; ++slot) {
+    note_age(slot);
+    if (line(slot).pending == 0 && (oldest == none || is_older(slot, oldest))) oldest = slot;
+  }
+  return oldest;
+}
+
+/// A line's own stamp is at most its age. So the line of the lowest stamp is the oldest once its age is noted.
 CacheTags::Slot CacheTags::victim(const Place& place) {
-  const Slot slot = oldest(place, true);
+  Slot slot = oldest(place);
+  while (note_age(slot)) slot = oldest(place);
   if (line(slot).pending == 0) return slot;
-  const Slot settled = oldest(place, false);
+  const Slot settled = oldest_settled(place);
   return settled == none ? slot : settled;
 }
 
@@ -79,8 +107,7 @@ void CacheTags::occupy(Slot slot, std::uint64_t line) {
   break_groups(slot);
   Ways& ways = ways_[slot / lanes];
   ways.tags[slot % lanes / 4][slot % 4] = tag_of(line);
-  ways.lines[slot % lanes] = Line{};
-  ways.groups[slot % lanes] = {};
+  ways.entries[slot % lanes] = Entry{};
   use(slot);
 }
 
@@ -88,10 +115,9 @@ void CacheTags::drop(Slot slot) {
   break_groups(slot);
   Ways& ways = ways_[slot / lanes];
   ways.tags[slot % lanes / 4][slot % 4] = 0;
-  ways.lines[slot % lanes] = Line{};
-  ways.groups[slot % lanes] = {};
+  ways.entries[slot % lanes] = Entry{};
   if (drop_stamp_ == std::numeric_limits<Stamp>::min()) renumber();
-  ways.stamps[slot % lanes] = --drop_stamp_;
+  set_stamp(slot, --drop_stamp_);
 }
 
 void CacheTags::break_groups(Slot slot) {
@@ -135,7 +161,8 @@ void CacheTags::end_group(GroupPlace& place) {
 
 void CacheTags::end_groups() {
   for (GroupPlace& place : groups_) end_group(place);
-  for (Ways& ways : ways_) ways.groups = {};
+  for (Ways& ways : ways_)
+    for (Entry& entry : ways.entries) entry.groups = {};
 }
 
 /// Stamps begin again, in the same order. Free slots come first.
@@ -146,7 +173,7 @@ void CacheTags::renumber() {
     for (std::uint32_t way = 0; way < associativity_; ++way) slots[way] = first + way;
     std::sort(slots.begin(), slots.end(), [this](Slot slot, Slot than) { return is_older(slot, than); });
     for (std::uint32_t way = 0; way < associativity_; ++way)
-      stamp(slots[way]) = static_cast<Stamp>(way) + (occupied(slots[way]) ? 1 : first_stamp);
+      set_stamp(slots[way], static_cast<Stamp>(way) + (occupied(slots[way]) ? 1 : first_stamp));
   }
   stamp_ = static_cast<Stamp>(associativity_);
   drop_stamp_ = first_stamp;

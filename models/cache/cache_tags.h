@@ -57,7 +57,7 @@ class CacheTags {
     const Ways* ways = &ways_[std::size_t{set} * vectors_];
     __builtin_prefetch(ways);
     __builtin_prefetch(ways->stamps.data());
-    __builtin_prefetch(ways->lines.data());
+    __builtin_prefetch(ways->entries.data());
     return {line, bank, set};
   }
 
@@ -78,7 +78,7 @@ class CacheTags {
   }
 
   /// Makes the line the most recently used one of its set.
-  void use(Slot slot) { stamp(slot) = next_stamp(); }
+  void use(Slot slot) { set_stamp(slot, next_stamp()); }
 
   /// The slot that the absent line takes: free or least recently used, a line with pending data only if all have some.
   /// The caller writes the old content back and then calls occupy().
@@ -105,8 +105,8 @@ class CacheTags {
   bool holds(Slot slot, std::uint64_t line) const { return tag(slot) == tag_of(line); }
   bool occupied(Slot slot) const { return tag(slot) != 0; }
   std::uint64_t line_in(Slot slot) const { return tag(slot) - 1; }
-  Line& line(Slot slot) { return ways_[slot / lanes].lines[slot % lanes]; }
-  const Line& line(Slot slot) const { return ways_[slot / lanes].lines[slot % lanes]; }
+  Line& line(Slot slot) { return ways_[slot / lanes].entries[slot % lanes].line; }
+  const Line& line(Slot slot) const { return ways_[slot / lanes].entries[slot % lanes].line; }
   Slot slots() const { return static_cast<Slot>(ways_.size() * lanes); }
 
  private:
@@ -115,15 +115,21 @@ class CacheTags {
 
   static constexpr Stamp first_stamp = -(1 << 30);
   using GroupBits = std::uint16_t;  ///< the lowest bits of a group's number
-  static constexpr std::size_t groups_kept = 1024, groups_of_line = 4;
+  static constexpr std::size_t groups_kept = 1024, groups_of_line = 2;
 
-  /// A set is a few of these, the last with lanes that stay empty when the ways do not fill it. A hit touches the first
-  /// three of its five 64-byte lines of the host.
+  using Stamps = Stamp __attribute__((vector_size(16)));
+  using Groups = std::array<GroupBits, groups_of_line>;
+  struct Entry {
+    Line line;
+    Groups groups{};
+  };
+
+  /// A set is a few of these, the last with lanes that stay empty when the ways do not fill it. A hit touches three of
+  /// its four 64-byte lines of the host.
   struct alignas(64) Ways {
     std::array<Words, 4> tags{};
-    std::array<Stamp, lanes> stamps{};
-    std::array<Line, lanes> lines{};
-    std::array<std::array<GroupBits, groups_of_line>, lanes> groups{};
+    std::array<Stamps, 4> stamps{};
+    std::array<Entry, lanes> entries{};
   };
 
   struct GroupPlace {
@@ -135,8 +141,9 @@ class CacheTags {
 
   static std::uint32_t tag_of(std::uint64_t line) { return static_cast<std::uint32_t>(line) + 1; }
   std::uint32_t tag(Slot slot) const { return ways_[slot / lanes].tags[slot % lanes / 4][slot % 4]; }
-  Stamp& stamp(Slot slot) { return ways_[slot / lanes].stamps[slot % lanes]; }
-  std::array<GroupBits, groups_of_line>& groups_of(Slot slot) { return ways_[slot / lanes].groups[slot % lanes]; }
+  Stamp stamp(Slot slot) const { return ways_[slot / lanes].stamps[slot % lanes / 4][slot % 4]; }
+  void set_stamp(Slot slot, Stamp stamp) { ways_[slot / lanes].stamps[slot % lanes / 4][slot % 4] = stamp; }
+  Groups& groups_of(Slot slot) { return ways_[slot / lanes].entries[slot % lanes].groups; }
   /// Null when the group has ended.
   GroupPlace* find_group(GroupBits bits) {
     GroupPlace& place = groups_[bits % groups_kept];
@@ -147,8 +154,9 @@ class CacheTags {
     return ++stamp_;
   }
   bool note_age(Slot slot);
-  bool is_older(Slot slot, Slot than);
-  Slot oldest(const Place& place, bool with_pending);
+  bool is_older(Slot slot, Slot than) const;
+  Slot oldest(const Place& place) const;
+  Slot oldest_settled(const Place& place);
   void join(Slot slot, GroupBits bits);
   void end_group(GroupPlace& place);
   void end_groups();

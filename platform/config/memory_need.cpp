@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr double KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 constexpr double program_bytes = 64 * MiB;  // code, configuration, report
 constexpr double gpu_bytes = 16 * MiB;      // modules, sockets, transactions in flight
-constexpr double tag_bytes = 36;            // of a line, in groups of 16 ways, and of its fills
+constexpr double tag_bytes = 32;            // of a line, in groups of 16 ways, and of its fills
 constexpr double tracker_entry_bytes = 48, tracker_chunk_bytes = 128;
 constexpr double queue_entry_bytes = 256;  // in each of two queues of a channel
 constexpr double flight_bytes = 256;       // of an access of a workgroup in flight
