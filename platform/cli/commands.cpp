@@ -112,6 +112,7 @@ void add_replay(CLI::App& app, Commands& commands) {
       ->transform(whole_number(0, 0xFFFFFFFF));
   replay->add_flag("--updates", command.updates, "Writes are near-memory updates");
   replay->add_option("--model", command.model, "exact or loosely-timed; default: exact")
+      ->type_name("MODEL")
       ->check(CLI::IsMember({"exact", "loosely-timed"}));
   replay->add_option("--out", command.out, "Folder for report.json; default: out")->type_name("FOLDER");
   replay->add_option("--commands", command.commands, "File for the log of DRAM commands, CSV")->type_name("FILE");

@@ -326,6 +326,17 @@ TEST_CASE("replay reports what a trace costs on a memory file") {
   CHECK_THAT(checked.out, Catch::Contains("replay report"));
   CHECK_THAT(text_of(folder / "commands.csv"), Catch::Contains("ACT"));
 
+  CHECK(report.at("model") == "exact");
+  const std::vector<std::string> loosely{"replay", trace,          "--memory", memory,
+                                         "--out",  folder / "out", "--model",  "loosely-timed"};
+  REQUIRE(run_program(loosely).exit_code == 0);
+  CHECK(json_of(folder / "out/report.json").at("model") == "loosely-timed");
+  CHECK(json_of(folder / "out/report.json").at("bandwidth_GBps") == Approx(report.at("bandwidth_GBps")).epsilon(0.05));
+  const Outcome logged = run_program({"replay", trace, "--memory", memory, "--out", folder / "out", "--model",
+                                      "loosely-timed", "--commands", folder / "commands.csv"});
+  CHECK(logged.exit_code == 2);
+  CHECK(logged.err == "--commands: found the model loosely-timed, which has no commands, expected the model exact\n");
+
   std::vector<std::string> slower = arguments;
   slower.insert(slower.end(), {"--set", "clock_GHz=0.5", "--outstanding", "1"});
   REQUIRE(run_program(slower).exit_code == 0);
