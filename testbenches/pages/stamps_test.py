@@ -1,4 +1,5 @@
-"""All pages that show results are of one state of the project: their stamps have the same hashes.
+"""All pages that show results are of one state of the project: their stamps have the same hashes. A tutorial shows what its
+commands print now, so it may be newer than the others; its own results are of one state.
 
   stamps_test.py SOURCE_DIRECTORY
 """
@@ -23,7 +24,7 @@ def mistakes(texts):
             found.append(f"{name}: no stamp says of which state these results are: {', '.join(missing)}")
         if line.startswith(stamps.MIXED) or not missing and not stamps.all_alike(known.values()):
             found.append(f"{name}: results of several states: {line}")
-        elif not missing:
+        elif not missing and not name.startswith("docs/tutorials/"):
             stamp = next(iter(known.values()))
             first = first or (name, stamp)
             if not stamp.is_like(first[1]):
@@ -40,7 +41,7 @@ def prove(texts):
     state = stamps.Stamp("01234567", "0123456789ab", "ba9876543210")
     line = stamps.line_of({"any": state})
     good = {name: with_stamp(text, line) for name, text in texts.items()}
-    last = list(good)[-1]
+    last = [name for name in good if not name.startswith("docs/tutorials/")][-1]
     older = with_stamp(good[last], line.replace("0123456789ab", "0123456789ac"))
     assert mistakes(good) == [], mistakes(good)
     for doctored in (older, with_stamp(good[last], line.replace("ba9876543210", "ba9876543211")), with_stamp(good[last], "None.")):
