@@ -372,10 +372,10 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
   Run& run = state.streams.front(stream);
-  // A loosely-timed channel takes a run at once. Where both streams want to enter, it is no longer than the other's.
+  // A loosely-timed channel takes a run at once. Where streams compete, or compute may come, it takes two accesses.
   std::uint32_t entering = std::min<std::uint32_t>(access.accesses, run.accesses);
-  if (entering > 1 && view.compute.ready && view.communication.ready)
-    entering = std::min<std::uint32_t>(entering, state.streams.front(1 - stream).accesses);
+  if (stream == StreamQueues::communication || view.communication.ready)
+    entering = std::min(entering, grant == Grant::aged ? 1u : 2u);
   if (is_communication(grant)) {
     state.communication_waits = false;
     state.communication += entering;
