@@ -157,22 +157,29 @@ TEST_CASE("random accesses to a cache that answers before its fills arrive") {
   check_against_memory(parameters, 4);
 }
 
-TEST_CASE("the same accesses take the same time and traffic with data and without") {
-  const CacheParameters parameters = CacheBench::of_sets(4, 4);
+namespace {
+
+struct Access {
+  Shape shape;
+  std::uint64_t address;
+  std::uint32_t what;  ///< below 45 a load, from 85 on of the peer, 99 also a flush
+};
+
+/// Accesses without data may find their block in the cache as a whole; those with data ask the tags for each line.
+template <typename Next>
+void require_same_with_data_and_without(const CacheParameters& parameters, RandomAccesses& random, Next&& next) {
   sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_DO_NOTHING);
   CacheBench with_data(parameters, false), without(parameters);
-  RandomAccesses random(7, 4 * parameters.capacity_bytes);
   for (int step = 0; step < 10'000; ++step) {
-    const std::uint32_t what = random.below(100);
-    const Shape shape = random.shape();
-    const std::uint64_t address = random.address(shape);
+    const Access access = next();
     const Picoseconds delay = random.below(2) * random.below(600'000);
     for (CacheBench* bench : {&with_data, &without}) {
-      Requester& requester = what < 85 ? bench->compute : bench->peer;
-      Transaction& transaction = requester.make(what < 45 ? Operation::load : Operation::store, address, shape);
+      Requester& requester = access.what < 85 ? bench->compute : bench->peer;
+      Transaction& transaction =
+          requester.make(access.what < 45 ? Operation::load : Operation::store, access.address, access.shape);
       if (bench == &with_data) transaction.attach_buffer();
       requester.send(transaction, delay);
-      if (what == 99) bench->flush();
+      if (access.what == 99) bench->flush();
     }
     if (random.below(3) == 0) with_data.wait(random.below(4) * 100'000);
   }
@@ -189,6 +196,36 @@ TEST_CASE("the same accesses take the same time and traffic with data and withou
   }
   for (const char* name : {"hits", "misses", "stores", "write_backs", "dropped"})
     REQUIRE(with_data.statistic(name) == without.statistic(name));
+}
+
+}  // namespace
+
+TEST_CASE("the same accesses take the same time and traffic with data and without") {
+  const CacheParameters parameters = CacheBench::of_sets(4, 4);
+  RandomAccesses random(7, 4 * parameters.capacity_bytes);
+  require_same_with_data_and_without(parameters, random, [&random]() -> Access {
+    const std::uint32_t what = random.below(100);
+    const Shape shape = random.shape();
+    return {shape, random.address(shape), what};
+  });
+}
+
+TEST_CASE("blocks that are loaded again and again take the same time with data and without") {
+  const CacheParameters parameters = CacheBench::of_sets(8, 8);
+  RandomAccesses random(8, 2 * parameters.capacity_bytes);
+  std::vector<Access> blocks;
+  while (blocks.size() < 12) {
+    const Shape shape = random.shape();
+    if (shape.rows > 1) blocks.push_back({shape, random.address(shape), 0});
+  }
+  require_same_with_data_and_without(parameters, random, [&]() -> Access {
+    Access access = blocks[random.below(blocks.size())];
+    const std::uint32_t what = random.below(1000);
+    access.what = what < 940 ? 0 : what < 960 ? 50 : what < 999 ? 90 : 99;
+    if (access.what == 0) return access;
+    access.shape = {1, 1 + random.below(2 * sector), 0};  // a part of it is stored
+    return access;
+  });
 }
 
 }  // namespace t3vp::test::cache_random_test
