@@ -40,6 +40,7 @@ std::uint32_t LastLevelCache::begin_load(const Load& load) {
 void LastLevelCache::load(Sender sender, tlm::tlm_generic_payload& transaction, const DataExtension& extension,
                           Picoseconds time) {
   const bool real = transaction.get_data_ptr() != nullptr;
+  // Functional loads copy the bytes of each line. A cache with atomics changes lines in more ways than break groups.
   const bool may_be_block = !real && !has_atomics() && LoadedBlocks::may_be_block(extension.shape);
   if (may_be_block && load_block(sender, transaction, extension.shape, time)) return;
   const std::uint32_t index =

@@ -30,7 +30,8 @@ inline std::uint32_t lowest(ManyBanks banks) {
   return low != 0 ? lowest(low) : 64 + lowest(static_cast<FewBanks>(banks >> 64));
 }
 
-/// Returns the number of bits of a small number, which has no instruction on every machine.
+/// Returns the number of bits of an 8-bit number. A call of count_of() would cost more: not every machine has an
+/// instruction for it.
 inline std::uint32_t bits_in(std::uint32_t eight) {
   eight = (eight & 0x55) + (eight >> 1 & 0x55);
   eight = (eight & 0x33) + (eight >> 2 & 0x33);

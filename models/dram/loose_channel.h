@@ -113,10 +113,11 @@ class LooseChannelOf {
   Cycle column_at_ = never_cycle;  ///< a ready bank may have its column commands
   Banks leaving_ = 0;
   BanksByAge<Banks> by_age_;
-  BankWheel<Banks> wheel_;  ///< bound banks whose row will be open
+  BankWheel<Banks> wheel_;  ///< bound banks, by the time in `due_`
   std::array<std::uint32_t, capacity_of<Banks>> request_;
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
-  std::array<Cycle, capacity_of<Banks>> opened_{}, due_{};
+  std::array<Cycle, capacity_of<Banks>> opened_{};  ///< when the row was, or will be, opened
+  std::array<Cycle, capacity_of<Banks>> due_{};     ///< of bound banks: the precharge, or the column commands
   std::array<Leaving, capacity_of<Banks>> leaves_;
   std::vector<ActivationSlots> activations_;                ///< of each pseudo-channel
   std::vector<Cycle> bus_free_;                             ///< of each pseudo-channel: the data bus has served all
