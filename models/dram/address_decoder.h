@@ -59,4 +59,40 @@ class AddressDecoder {
   bool hashes_ = false;
 };
 
+/// Bank and row of accesses that mostly come block by block. Both are exclusive ors of address bits, so those of an
+/// address are those of its block and those of the place in it, by exclusive or.
+class BlockDecoder {
+ public:
+  static constexpr std::uint32_t block_bytes = 256;
+
+  explicit BlockDecoder(const MemorySpec& spec) : decoder_(spec) {
+    for (std::uint32_t i = 0; i < places; ++i) in_block_[i] = place_of(i * place_bytes);
+    block_ = in_block_[0];
+  }
+
+  const AddressDecoder& whole() const { return decoder_; }
+
+  struct Place {
+    std::uint32_t bank, row;
+  };
+  Place operator()(std::uint64_t address) {
+    if (address / block_bytes != number_) {
+      number_ = address / block_bytes;
+      block_ = place_of(number_ * block_bytes);
+    }
+    const Place& in_block = in_block_[address / place_bytes % places];
+    return {block_.bank ^ in_block.bank, block_.row ^ in_block.row};
+  }
+
+ private:
+  static constexpr std::uint32_t place_bytes = 32, places = block_bytes / place_bytes;
+
+  Place place_of(std::uint64_t address) const { return {decoder_.bank(address), decoder_.row(address)}; }
+
+  AddressDecoder decoder_;
+  std::uint64_t number_ = 0;  ///< of the latest block
+  Place block_;
+  std::array<Place, places> in_block_;
+};
+
 }  // namespace t3vp::dram

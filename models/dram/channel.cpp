@@ -145,7 +145,7 @@ void ChannelOf<Banks>::log_column(std::uint32_t bank) {
   const CommandKind kind = request.kind == Kind::read    ? CommandKind::read
                            : request.kind == Kind::write ? CommandKind::write
                                                          : CommandKind::update;
-  log(kind, bank, request.row, decoder_.column(request.address));
+  log(kind, bank, request.row, decoder().column(request.address));
 }
 
 template class ChannelOf<FewBanks>;

@@ -33,13 +33,13 @@ class ChannelOf {
   Cycle now() const { return now_; }  ///< first cycle not yet simulated
   /// The row of this address is open in its bank.
   bool is_row_open(std::uint64_t address) const {
-    const std::uint32_t bank = decoder_.bank(address);
-    return is_open(bank) && open_row_[bank] == decoder_.row(address);
+    const std::uint32_t bank = decoder().bank(address);
+    return is_open(bank) && open_row_[bank] == decoder().row(address);
   }
   const ChannelStatistics& statistics() const { return statistics_; }
   /// Returns one for each bank. Pseudo-channels are the lowest bits of its number, then bank groups.
   const std::vector<BankStatistics>& banks() const { return banks_; }
-  const AddressDecoder& decoder() const { return decoder_; }
+  const AddressDecoder& decoder() const { return decoder_.whole(); }
   void listen(CommandListener* listener) { listener_ = listener; }
 
   /// Simulates the cycles from now() up to, but without, `until`; the result does not depend on how a time span is cut.
@@ -108,7 +108,7 @@ class ChannelOf {
   void log(CommandKind kind, std::uint32_t bank, std::uint32_t row, std::uint32_t column = 0);
   void log_column(std::uint32_t bank);
 
-  AddressDecoder decoder_;
+  BlockDecoder decoder_;
   TimingState<Banks> timing_;
   RequestQueue<Banks> queue_;
   CommandListener* listener_ = nullptr;

@@ -38,7 +38,8 @@ void ChannelOf<Banks>::admit(Feed& feed) {
     return;
   }
   if (occupancy() == 0 && bound_ == 0) waits_since_ = now_;
-  queue_.push(access, decoder_.bank(access.address), decoder_.row(access.address));
+  const BlockDecoder::Place place = decoder_(access.address);
+  queue_.push(access, place.bank, place.row);
   ++held_[queue_.class_of(access.kind)];
   ask_at_ = now_ + 1;
 }

@@ -38,7 +38,7 @@ LooseChannelOf<Banks>::LooseChannelOf(const MemorySpec& spec)
   open_row_.fill(no_row);
   for (std::uint32_t a = 0; a < accesses_of_block; ++a)
     for (std::uint32_t b = 0; b < accesses_of_block; ++b) {
-      const Location one = decoder_.locate(a * access_bytes), other = decoder_.locate(b * access_bytes);
+      const Location one = decoder().locate(a * access_bytes), other = decoder().locate(b * access_bytes);
       if (one.bank == other.bank && one.row == other.row)
         same_row_[a] = static_cast<std::uint8_t>(same_row_[a] | 1u << b);
     }

@@ -16,6 +16,7 @@
 #include "dram/bank_mask.h"
 #include "dram/bank_wheel.h"
 #include "dram/channel_statistics.h"
+#include "dram/leaving_entries.h"
 #include "dram/memory_spec.h"
 #include "dram/request_queue.h"
 #include "dram/timing_state.h"
@@ -31,10 +32,10 @@ class LooseChannelOf {
   unsigned occupancy() const { return std::min(held(0), depth_) + std::min(held(1), depth_); }
   bool idle() const { return queue_.waiting(0) + queue_.waiting(1) == 0 && bound_ == 0 && now_ >= last_data_end_; }
   Cycle now() const { return now_; }
-  bool is_row_open(std::uint64_t address) const { return open_row_[decoder_.bank(address)] == decoder_.row(address); }
+  bool is_row_open(std::uint64_t address) const { return open_row_[decoder().bank(address)] == decoder().row(address); }
   const ChannelStatistics& statistics() const { return statistics_; }
   const std::vector<BankStatistics>& banks() const { return banks_; }
-  const AddressDecoder& decoder() const { return decoder_; }
+  const AddressDecoder& decoder() const { return decoder_.whole(); }
   /// Throws std::invalid_argument: there are no commands.
   void listen(CommandListener* listener);
 
@@ -46,19 +47,6 @@ class LooseChannelOf {
  private:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};
   static constexpr std::uint32_t access_bytes = 32, block_bits = 8, accesses_of_block = 8;
-
-  /// Accesses that leave the queue at an even rate from `first` on.
-  struct Leaving {
-    Cycle first = 0, last = 0;
-    float rate = 0;
-    std::uint16_t accesses = 0;
-    std::uint8_t cls = 0;
-
-    std::uint32_t left(Cycle now) const {
-      const auto gone = static_cast<std::uint32_t>(static_cast<float>(now - first) * rate);
-      return now > last || gone >= accesses ? 0 : accesses - gone;
-    }
-  };
 
   template <class Feed>
   void admit(Feed& feed);
@@ -74,23 +62,23 @@ class LooseChannelOf {
   void serve(std::uint32_t bank, Done& done);
   template <class Done>
   void serve_ready(Done& done);
-  void leave(std::uint32_t bank, const Request& request, Cycle last, bool has_next);
-  void settle();
-  std::uint32_t held(std::uint32_t cls) const;
-  Cycle next_leave() const;
+  void leave(const Request& request, Cycle last, bool has_next);
+  void advance(Cycle to);
+  std::uint32_t held(std::uint32_t cls) const { return waiting_[cls] + leaving_[cls].count(); }
+  bool room() const { return held(0) < depth_ && (!split_oldest_first_ || held(1) < depth_); }
+  Cycle next_leave() const { return std::min(leaving_[0].next(), leaving_[1].next()); }
   void note_wait(std::uint32_t bank, const Request& request, Cycle last);
   void add_wait(Wait reason, Cycle wait);
   void choose_class();
   void refresh();
   void note_occupancy();
   Cycle next_event() const;
-  bool room() const;
   const Request& request_of(std::uint32_t bank) const { return queue_[request_[bank]]; }
   static Need column_of(Kind kind) { return kind == Kind::read ? Need::read : Need::write; }
   Banks& ready(Kind kind) { return ready_[kind == Kind::read ? 0 : 1]; }
   Banks bindable() const { return queue_.banks_waiting(class_) & ~bound_; }
 
-  AddressDecoder decoder_;
+  BlockDecoder decoder_;
   TimingState<Banks> timing_;
   RequestQueue<Banks> queue_;
   ChannelStatistics statistics_;
@@ -111,14 +99,13 @@ class LooseChannelOf {
   Banks to_open_ = 0;              ///< of those, banks whose row is yet to be opened
   Banks to_close_ = 0;             ///< of those, banks that may have the precharge now
   Cycle column_at_ = never_cycle;  ///< a ready bank may have its column commands
-  Banks leaving_ = 0;
   BanksByAge<Banks> by_age_;
   BankWheel<Banks> wheel_;  ///< bound banks, by the time in `due_`
   std::array<std::uint32_t, capacity_of<Banks>> request_;
   std::array<std::uint32_t, capacity_of<Banks>> open_row_;
   std::array<Cycle, capacity_of<Banks>> opened_{};  ///< when the row was, or will be, opened
   std::array<Cycle, capacity_of<Banks>> due_{};     ///< of bound banks: the precharge, or the column commands
-  std::array<Leaving, capacity_of<Banks>> leaves_;
+  std::array<LeavingEntries, 2> leaving_;
   std::vector<ActivationSlots> activations_;                ///< of each pseudo-channel
   std::vector<Cycle> bus_free_;                             ///< of each pseudo-channel: the data bus has served all
   std::array<std::uint8_t, accesses_of_block> same_row_{};  ///< of each access of a block: those of its bank and row

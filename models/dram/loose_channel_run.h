@@ -18,7 +18,7 @@ template <class Feed, class Done>
     if (now_ >= column_at_) serve_ready(done);
     if (to_close_ != 0) for_each_bank(to_close_, [this](std::uint32_t bank) { close(bank); });
     if (split_oldest_first_) choose_class();
-    now_ = std::min(until, next_event());
+    advance(std::min(until, next_event()));
   }
   note_occupancy();
 }
@@ -26,7 +26,6 @@ template <class Feed, class Done>
 template <class Banks>
 template <class Feed>
 void LooseChannelOf<Banks>::admit(Feed& feed) {
-  settle();
   Access access;
   access.accesses = most_entering_;
   Cycle retry = never_cycle;
@@ -52,7 +51,8 @@ void LooseChannelOf<Banks>::enter(const Access& access) {
     Access of_row = access;
     of_row.address += std::uint64_t{at - first} * access_bytes;
     of_row.accesses = bits_in(part);
-    queue_.push(of_row, decoder_.bank(of_row.address), decoder_.row(of_row.address));
+    const BlockDecoder::Place place = decoder_(of_row.address);
+    queue_.push(of_row, place.bank, place.row);
   }
   waiting_[cls] += access.accesses;
   integral_ -= access.accesses * now_ + access.accesses * (access.accesses - 1) / 2;
@@ -142,8 +142,9 @@ template <class Banks>
 template <class Done>
 void LooseChannelOf<Banks>::serve_ready(Done& done) {
   Cycle wake = never_cycle;
-  const Banks may =
-      timing_.allowed(Need::read, ready_[0], now_, wake) | timing_.allowed(Need::write, ready_[1], now_, wake);
+  Banks may = 0;
+  if (ready_[0] != 0) may = timing_.allowed(Need::read, ready_[0], now_, wake);
+  if (ready_[1] != 0) may |= timing_.allowed(Need::write, ready_[1], now_, wake);
   column_at_ = may == 0 ? wake : now_ + 1;
   if (may != 0) serve(split_oldest_first_ ? by_age_.oldest(may) : first_from(may, priority_), done);
 }
@@ -172,7 +173,7 @@ void LooseChannelOf<Banks>::serve(std::uint32_t bank, Done& done) {
   const Cycle data_end = last + (read ? read_data_ : write_data_);
   last_data_end_ = std::max(last_data_end_, data_end);
   const bool has_next = !split_oldest_first_ && (queue_.banks_waiting(class_) >> bank & 1) != 0;
-  leave(bank, request, last, has_next);
+  leave(request, last, has_next);
   done(request.tag, request.kind, data_end, accesses);
   queue_.done(request_[bank]);
   if (has_next) take(bank, last + 1);
@@ -182,55 +183,19 @@ void LooseChannelOf<Banks>::serve(std::uint32_t bank, Done& done) {
 /// In a shared queue a run's first access has left it, and the next run's first one leaves at the end. In split queues
 /// each leaves with its command.
 template <class Banks>
-void LooseChannelOf<Banks>::leave(std::uint32_t bank, const Request& request, Cycle last, bool has_next) {
-  Leaving& leaving = leaves_[bank];
-  leaving_ |= bit_of<Banks>(bank);
-  leaving.first = now_;
-  leaving.last = last;
-  leaving.accesses = static_cast<std::uint16_t>(request.accesses - (split_oldest_first_ || has_next ? 0 : 1));
-  leaving.rate = static_cast<float>(leaving.accesses) / static_cast<float>(last - now_ + 1);
-  leaving.cls = static_cast<std::uint8_t>(queue_.class_of(request.kind));
-  waiting_[leaving.cls] -= leaving.accesses;
-  integral_ += leaving.accesses * (now_ + last + 1) / 2;
-}
-
-/// Forgets runs of which all accesses have left.
-template <class Banks>
-void LooseChannelOf<Banks>::settle() {
-  for_each_bank(leaving_, [this](std::uint32_t bank) {
-    if (leaves_[bank].last < now_) leaving_ &= ~bit_of<Banks>(bank);
-  });
+void LooseChannelOf<Banks>::leave(const Request& request, Cycle last, bool has_next) {
+  const std::uint32_t cls = queue_.class_of(request.kind);
+  const std::uint32_t entries = request.accesses - (split_oldest_first_ || has_next ? 0 : 1);
+  waiting_[cls] -= entries;
+  leaving_[cls].add(entries, last - now_ + 1);
+  integral_ += entries * (now_ + last + 1) / 2;
 }
 
 template <class Banks>
-std::uint32_t LooseChannelOf<Banks>::held(std::uint32_t cls) const {
-  std::uint32_t held = waiting_[cls];
-  for_each_bank(leaving_, [&](std::uint32_t bank) {
-    if (leaves_[bank].cls == cls) held += leaves_[bank].left(now_);
-  });
-  return held;
-}
-
-/// The next cycle at which an entry leaves.
-template <class Banks>
-Cycle LooseChannelOf<Banks>::next_leave() const {
-  Cycle next = never_cycle;
-  for_each_bank(leaving_, [&](std::uint32_t bank) {
-    const Leaving& leaving = leaves_[bank];
-    const std::uint32_t left = leaving.left(now_);
-    if (left == 0) return;
-    Cycle cycle = std::max(
-        now_ + 1, leaving.first + static_cast<Cycle>(static_cast<float>(leaving.accesses - left + 1) / leaving.rate));
-    while (leaving.left(cycle) == left) ++cycle;
-    next = std::min(next, cycle);
-  });
-  return next;
-}
-
-template <class Banks>
-bool LooseChannelOf<Banks>::room() const {
-  const auto full = [this](std::uint32_t cls) { return held(cls) >= depth_; };
-  return !full(0) && !full(1);
+void LooseChannelOf<Banks>::advance(Cycle to) {
+  now_ = to;
+  leaving_[0].advance(to);
+  if (split_oldest_first_) leaving_[1].advance(to);
 }
 
 template <class Banks>

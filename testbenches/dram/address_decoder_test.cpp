@@ -112,6 +112,26 @@ TEST_CASE("Addresses above the geometry's rows open rows of their own") {
   CHECK(map.bank(std::uint64_t{256} << 20) == 0);
 }
 
+TEST_CASE("Bank and row by blocks are those of the whole address, in any order of addresses") {
+  std::mt19937_64 random(7);
+  for (const std::string memory : {"hbm2-legacy", "hbm2-pseudo-channel", "hbm2e-pseudo-channel"})
+    for (const char* map : {"accel", "bgint", "rocol"})
+      for (const BankHash hash : {BankHash::none, BankHash::row}) {
+        MemorySpec spec = shipped_memory(memory);
+        spec.address_map = map;
+        spec.bank_hash = hash;
+        const AddressDecoder whole(spec);
+        BlockDecoder by_blocks(spec);
+        std::uint64_t address = 0;
+        for (int i = 0; i < 1000; ++i) {
+          const BlockDecoder::Place place = by_blocks(address);
+          REQUIRE(place.bank == whole.bank(address));
+          REQUIRE(place.row == whole.row(address));
+          address = random() % 4 == 0 ? random() % (std::uint64_t{1} << 40) / 32 * 32 : address + 32;
+        }
+      }
+}
+
 TEST_CASE("A map that does not fit the geometry is refused with its field") {
   CHECK_THROWS_WITH(decoder("hbm2-legacy", "", {"byte:5", "column:5", "bank_group:2", "bank:2", "row:13"}),
                     Catch::Contains("column has 5 bits, the geometry needs 6"));
