@@ -57,15 +57,18 @@ SIZES = {
 }
 QUANTA_NS = (1, 33, 500, 5000, 1000000)
 SLOW = "compute.clock_GHz"
+MODEL = "system.memory.model"
 
 
 def random_variant(random, run, machine):
-    """The run on another machine than the system file's, sometimes, and sometimes of a larger size."""
+    """The run on another machine than the system file's, or of a larger size, or with loosely-timed memory, sometimes."""
     while random.random() < 0.4:
         resource = {**random_resource(random, run, machine), "ratio": random.choice((0.5, 0.5, 2, 4))}
         run = runs_of(run, resource, machine)[1]
     if random.random() < 0.1:
         run = runs_of(run, {"kind": "size", "path": random_size(random, run), "ratio": 4}, machine)[1]
+    if random.random() < 0.15:
+        run = {**run, MODEL: "loosely-timed"}
     return run
 
 
@@ -81,7 +84,7 @@ def random_size(random, run):
 
 def random_change(random, run, machine):
     """A change that this run can have. Resources are most of it, since they are many."""
-    kinds = {"resource": 12, "size": 5, "quantum": 2, "data": 2, "times": 2}
+    kinds = {"resource": 12, "size": 5, "quantum": 2, "data": 2, "times": 2, "model": 4}
     if can_be_mirrored(run):
         kinds["simulate"] = 8
     if gpus_are_alike(run):
@@ -121,6 +124,8 @@ def runs_of(run, change, machine):
         return run, {**run, "data": "functional"}
     if kind == "simulate":
         return run, {**run, "simulate": "mirror"}
+    if kind == "model":
+        return {**run, MODEL: "exact"}, {**run, MODEL: "loosely-timed"}
     if kind == "times":
         base = times.in_whole_picoseconds(machine.configuration_of(run))
         for _ in range(2):  # intervals that are derived, such as a share of a cycle, are whole picoseconds then

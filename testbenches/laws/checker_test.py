@@ -5,7 +5,7 @@ import unittest
 
 import exceptions
 import page
-from changes import RESOURCES, random_change, runs_of
+from changes import MODEL, RESOURCES, random_change, runs_of
 from check_laws import Check
 from fake_machine import ALL_REDUCE, FUSED, FakeMachine
 from laws import LAWS, Violation
@@ -25,6 +25,7 @@ DATA = {"kind": "data"}
 TIMES = {"kind": "times"}
 MIRROR = {"kind": "simulate"}
 PLACES = {"kind": "place", "first": 0, "second": 2}
+MODELS = {"kind": "model"}
 
 
 def slower(share, when):
@@ -87,6 +88,8 @@ FAULTS = (
     ("scaled-times", ALL_REDUCE, TIMES, hidden_constant),
     ("mirror-agrees", FUSED, MIRROR, slower(0.2, lambda run: run.get("simulate") == "mirror")),
     ("place-free", ALL_REDUCE, PLACES, slower(0.2, lambda run: run["system.gpus"][0]["gpu"] == 2)),
+    ("models-agree", FUSED, MODELS, slower(0.06, lambda run: run[MODEL] == "loosely-timed")),
+    ("models-agree", ALL_REDUCE, MODELS, slower(-0.06, lambda run: run[MODEL] == "loosely-timed")),
     ("bounds-hold", ALL_REDUCE, DATA, bound_unchecked),
     ("payload-closed-form", ALL_REDUCE, DATA, lost_payload),
     ("payload-closed-form", FUSED, DATA, lost_payload),
@@ -107,7 +110,7 @@ class Laws(unittest.TestCase):
                        for path, direction, _ in RESOURCES if FakeMachine().value_of(run, path)]
             self.assertGreater(len(changes), 15)
             size = TWICE_K if run is FUSED else TWICE_THE_BYTES
-            for change in (*changes, size, QUANTA, DATA, TIMES, MIRROR, PLACES):
+            for change in (*changes, size, QUANTA, DATA, TIMES, MIRROR, PLACES, MODELS):
                 self.assertIsNone(outcome(run, change).violation, change)
 
     def test_each_law_goes_red(self):

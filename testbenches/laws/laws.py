@@ -82,7 +82,7 @@ class SpeedupBounded(Law):
 
 
 class SamePayload(Law):
-    name, kinds = "same-payload", ("resource", "quantum", "data", "place")
+    name, kinds = "same-payload", ("resource", "quantum", "data", "place", "model")
     says = "Payload on all links together is the algorithm's, whatever the machine."
     why = "Algorithms choose by the run, not by the speed of the machine."
 
@@ -178,6 +178,20 @@ class PlaceFree(Law):
         return None
 
 
+class ModelsAgree(Law):
+    name, kinds, has_spread = "models-agree", ("model",), True
+    tolerance = 0.05
+    says = "Loosely-timed memory takes the time of exact memory."
+    why = ("A run of accesses is served by one decision ([loosely-timed memory](../models/loosely-timed-memory.md)). 15% "
+           "of all other pairs have loosely-timed memory as well.")
+
+    def violation(self, run, change, first, second):
+        excess = share_off(total(first), total(second))
+        if excess > self.tolerance:
+            return self.exceeded("time_ns.total with loosely-timed memory", total(first), total(second), excess)
+        return None
+
+
 class BoundsHold(Law):
     name = "bounds-hold"
     says = "No run takes less than a lower bound that it reports."
@@ -238,7 +252,7 @@ def differing_leaves(one, other, path=""):
 
 
 LAWS = (NotSlower(), SpeedupBounded(), SamePayload(), LargerNotFaster(), QuantumFree(), FunctionalTime(),
-        ScaledTimes(), MirrorAgrees(), PlaceFree(), BoundsHold(), PayloadIsClosedForm(), DramIsClosedForm())
+        ScaledTimes(), MirrorAgrees(), PlaceFree(), ModelsAgree(), BoundsHold(), PayloadIsClosedForm(), DramIsClosedForm())
 
 
 def laws_for(change):
