@@ -65,7 +65,9 @@ class LooseChannelOf {
   void leave(const Request& request, Cycle last, bool has_next);
   void advance(Cycle to);
   std::uint32_t held(std::uint32_t cls) const { return waiting_[cls] + leaving_[cls].count(); }
-  bool room() const { return held(0) < depth_ && (!split_oldest_first_ || held(1) < depth_); }
+  /// Half of an entering run may come too early, and half of it too late.
+  bool has_room(std::uint32_t cls) const { return held(cls) + most_entering_ / 2 < depth_; }
+  bool room() const { return has_room(0) && (!split_oldest_first_ || has_room(1)); }
   Cycle next_leave() const { return std::min(leaving_[0].next(), leaving_[1].next()); }
   void note_wait(std::uint32_t bank, const Request& request, Cycle last);
   void add_wait(Wait reason, Cycle wait);

@@ -38,15 +38,18 @@ void LooseChannelOf<Banks>::admit(Feed& feed) {
   enter(access);
 }
 
-/// A run enters in parts of one bank and row each.
+/// A run enters in parts of one bank and row each. Where reads and writes have queues of their own and both wait, it
+/// enters access by access: a bank may change between them after each.
 template <class Banks>
 void LooseChannelOf<Banks>::enter(const Access& access) {
   if (bound_ == 0 && queue_.waiting(0) + queue_.waiting(1) == 0) waits_since_ = std::max(waits_since_, now_);
   const std::uint32_t cls = queue_.class_of(access.kind);
   const auto first = static_cast<std::uint32_t>(access.address / access_bytes) % accesses_of_block;
+  const bool one_by_one = split_oldest_first_ && queue_.waiting(1 - cls) != 0;
   std::uint32_t rest = ((1u << access.accesses) - 1) << first;
   while (rest != 0) {
-    const std::uint32_t at = lowest(FewBanks{rest}), part = rest & same_row_[at];
+    const std::uint32_t at = lowest(FewBanks{rest});
+    const std::uint32_t part = one_by_one ? 1u << at : rest & same_row_[at];
     rest &= ~part;
     Access of_row = access;
     of_row.address += std::uint64_t{at - first} * access_bytes;
