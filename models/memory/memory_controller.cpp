@@ -372,11 +372,11 @@ dram::Fed MemoryController::feed(ChannelState& state, dram::Cycle cycle, unsigne
 
   const unsigned stream = grant == Grant::compute ? StreamQueues::compute : StreamQueues::communication;
   Run& run = state.streams.front(stream);
-  // A loosely-timed channel takes a run at once. Where streams compete it takes two accesses, and of aged
+  // A loosely-timed channel takes a run at once. Where streams compete it takes four accesses, and of aged
   // communication one.
   std::uint32_t entering = std::min<std::uint32_t>(access.accesses, run.accesses);
   const StreamView& other = stream == StreamQueues::compute ? view.communication : view.compute;
-  if (other.oldest != nullptr) entering = std::min(entering, grant == Grant::aged ? 1u : 2u);
+  if (other.oldest != nullptr) entering = std::min(entering, grant == Grant::aged ? 1u : 4u);
   if (is_communication(grant)) {
     state.communication_waits = false;
     state.communication += entering;

@@ -168,9 +168,8 @@ TEST_CASE("reference traces: bandwidth within 8% of the exact channel, row hits 
   }
 }
 
-/// The worst ones: a single command bus (7% to 11%), one bank after the other (13%), bursts of writes from a queue of
-/// 21 entries (26%).
-TEST_CASE("random memories: bandwidth within 5% for nine of ten, and within 30% for all") {
+/// The worst ones: one bank after the other (13%), a single command bus (11%), a tile in a split queue (10%).
+TEST_CASE("random memories: bandwidth within 5% for eleven of twelve, and within 15% for all") {
   unsigned figures = 0, far = 0;
   for (std::uint32_t seed = 1; seed <= 12; ++seed)
     for (const char* trace :
@@ -182,9 +181,27 @@ TEST_CASE("random memories: bandwidth within 5% for nine of ten, and within 30% 
       const double off = error(replay_of(loose(spec), trace, 20'000).bandwidth_GBps, exact);
       ++figures;
       if (off > 0.05) ++far;
-      CHECK(off < 0.3);
+      CHECK(off < 0.15);
     }
-  CHECK(far * 8 <= figures);
+  CHECK(far * 12 <= figures);
+}
+
+/// As tables of embeddings are read: the next run lies anywhere.
+TEST_CASE("runs at random places: bandwidth within 8%, whatever their length, for reads, writes and both") {
+  for (const char* memory : {"hbm2-legacy", "hbm2-pseudo-channel", "hbm2e-pseudo-channel"})
+    for (const std::uint32_t length : {1u, 2u, 4u, 8u, 16u})
+      for (const unsigned one_write_in : {0u, 1u, 3u}) {
+        std::mt19937_64 random(1);
+        std::vector<TraceRecord> trace;
+        while (trace.size() < 10'000) {
+          const std::uint64_t address = random() % (1u << 28) / (32 * length) * (32 * length);
+          const bool write = one_write_in != 0 && random() % one_write_in == 0;
+          for (std::uint32_t i = 0; i < length; ++i) trace.push_back({0, address + std::uint64_t{i} * 32, write});
+        }
+        const MemorySpec spec = shipped_memory(memory);
+        CAPTURE(memory, length, one_write_in);
+        CHECK(error(replay(loose(spec), trace).bandwidth_GBps, replay(spec, trace).bandwidth_GBps) < 0.08);
+      }
 }
 
 TEST_CASE("updates hold their bank group for CCDWL, and reads and writes turn the bus around") {
