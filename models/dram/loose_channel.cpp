@@ -62,7 +62,8 @@ void LooseChannelOf<Banks>::choose_class() {
   if (draining && (writes == 0 || (waiting_[1] <= drain_to_ && reads != 0))) class_ = 0;
 }
 
-/// Each pseudo-channel is refreshed when all its banks may be closed. Banks that have a request open their rows again.
+/// Each pseudo-channel is refreshed when all its banks may be closed. Requests whose rows are open are served before;
+/// other banks open theirs behind it.
 template <class Banks>
 void LooseChannelOf<Banks>::refresh() {
   refresh_due_ += refresh_interval_;
@@ -75,10 +76,11 @@ void LooseChannelOf<Banks>::refresh() {
       if (is_open && opened_[bank] <= now_) ++statistics_.precharges;
     }
     for (std::uint32_t bank = pseudo; bank < banks_count_; bank += timing_.pseudo_channels()) {
-      if (opened_[bank] > now_) --statistics_.activates;  // it does not take place
+      const bool opens_later = opened_[bank] > now_;
+      if (opens_later) --statistics_.activates;  // it does not take place
       timing_.refresh(bank, time);
       open_row_[bank] = no_row;
-      if ((bound_ >> bank & 1) != 0) reopen(bank, time + refresh_time_);
+      if ((bound_ >> bank & 1) != 0 && (opens_later || (to_open_ >> bank & 1) != 0)) reopen(bank, time + refresh_time_);
     }
     ++statistics_.refreshes;
   }
