@@ -187,7 +187,7 @@ TEST_CASE("random memories: bandwidth within 5% for eleven of twelve, and within
 }
 
 /// As tables of embeddings are read: the next run lies anywhere.
-TEST_CASE("runs at random places: bandwidth within 8%, whatever their length, for reads, writes and both") {
+TEST_CASE("runs at random places: bandwidth within 9%, whatever their length, for reads, writes and both") {
   for (const char* memory : {"hbm2-legacy", "hbm2-pseudo-channel", "hbm2e-pseudo-channel"})
     for (const std::uint32_t length : {1u, 2u, 4u, 8u, 16u})
       for (const unsigned one_write_in : {0u, 1u, 3u}) {
@@ -200,7 +200,7 @@ TEST_CASE("runs at random places: bandwidth within 8%, whatever their length, fo
         }
         const MemorySpec spec = shipped_memory(memory);
         CAPTURE(memory, length, one_write_in);
-        CHECK(error(replay(loose(spec), trace).bandwidth_GBps, replay(spec, trace).bandwidth_GBps) < 0.08);
+        CHECK(error(replay(loose(spec), trace).bandwidth_GBps, replay(spec, trace).bandwidth_GBps) < 0.09);
       }
 }
 
