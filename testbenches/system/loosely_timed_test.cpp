@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "system/kernel_runs.h"
 #include "system/reference_sum.h"
 
 namespace t3vp::test::loosely_timed_test {
@@ -30,6 +31,42 @@ TEST_CASE("loosely-timed memory: results are exact, and times within 5% of exact
       for (std::size_t link = 0; link < exact.report()["links"].size(); ++link)
         CHECK(loose.report()["links"][link]["payload_bytes"] == exact.report()["links"][link]["payload_bytes"]);
     }
+}
+
+/// A check of a functional run knows every element to the bit, but for those of layers.
+TEST_CASE("loosely-timed memory: every workload passes its check, in nearly the time of exact memory") {
+  using nlohmann::json;
+  struct Case {
+    const char* method;
+    json workload;
+  };
+  const json bags = {{"global_batch", 32}, {"tables_per_gpu", 3}, {"dimension", 24}, {"pooling", 5}, {"rows", 101}};
+  const json layers = {{"bottom_layers", 1}, {"top_layers", 2}, {"width", 40}};
+  const json each = {{"op", "all-reduce"}, {"algorithm", "ring"}, {"bytes", 40'000}, {"element", "fp16"}};
+  const json beside = {{"m", 200}, {"n", 150}, {"k", 100}, {"beside_m", 101}, {"beside_n", 150}, {"beside_k", 103}};
+  for (const Case& one : std::vector<Case>{
+           {"sequential", {{"collective", each}}},
+           {"fused", {{"embedding", bags}}},
+           {"zero-copy", {{"embedding", bags}}},
+           {"fused-backward", {{"embedding", bags}, {"mlp", layers}}},
+           {"fused", {{"gemv", {{"rows", 300}, {"columns", 130}}}}},
+           {"fused", {{"experts", {{"tokens", 210}, {"hidden", 150}, {"inner", 100}}}}},
+           {"t3", {{"moe", {{"tokens", 60}, {"hidden", 64}, {"experts", 6}}}}},
+           {"t3", {{"gather_gemm", {{"m", 300}, {"n", 150}, {"k", 100}}}}},
+           {"t3-mca", {{"data_parallel", beside}}},
+           {"t3", {{"pipeline", {{"rows", 301}, {"width", 70}, {"parts", 3}}}}},
+           {"t3", {{"gemm", {{"m", 450}, {"n", 330}, {"k", 100}}}, {"fused", "all-reduce"}}},
+       }) {
+    CAPTURE(one.method, one.workload.dump());
+    const Settings settings =
+        kernel_run(one.method, 3, one.workload) +
+        Settings{"data=functional", "check=all", joined, "system.tracker.chunks=256", "system.dma.commands=256"};
+    const Run exact = right_run(settings), loose = right_run(settings + loosely);
+    CHECK(loose.report()["functional"]["elements"] > 0);
+    CHECK(loose.report()["functional"] == exact.report()["functional"]);
+    CHECK(loose.time("total") == Approx(exact.time("total")).epsilon(0.05));
+    CHECK(carried(loose) == carried(exact));
+  }
 }
 
 TEST_CASE("loosely-timed memory: a run without data takes the time of one with data") {
