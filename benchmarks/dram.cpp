@@ -17,6 +17,7 @@ using namespace t3vp::dram;
 
 struct Load {
   std::string memory, map, trace;
+  Model model;
   std::size_t channels;
   Cycle slice;  ///< cycles of a channel before the next has its turn
 };
@@ -32,17 +33,32 @@ struct Driven {
         until,
         [&](Cycle, unsigned, Access& access, Cycle&) {
           if (fed == trace.size()) return Fed::none;
-          const TraceRecord& record = trace[(start + fed++) % trace.size()];
-          access = {record.address, record.write ? Kind::write : Kind::read, 0, 1};
+          const TraceRecord& record = trace[(start + fed) % trace.size()];
+          const std::uint32_t entering = run_at(trace, access.accesses);
+          fed += entering;
+          access = {record.address, record.write ? Kind::write : Kind::read, 0, entering};
           return Fed::access;
         },
-        [&](std::uint32_t, Kind, Cycle, std::uint32_t) { ++done; });
+        [&](std::uint32_t, Kind, Cycle, std::uint32_t accesses) { done += accesses; });
+  }
+
+  /// The accesses at successive addresses of a block that come next, `most` at most.
+  std::uint32_t run_at(const std::vector<TraceRecord>& trace, std::uint32_t most) const {
+    const TraceRecord& first = trace[(start + fed) % trace.size()];
+    std::uint32_t length = 1;
+    for (; length < most && fed + length < trace.size(); ++length) {
+      const TraceRecord& next = trace[(start + fed + length) % trace.size()];
+      const bool in_block = next.address / BlockDecoder::block_bytes == first.address / BlockDecoder::block_bytes;
+      if (next.address != first.address + std::uint64_t{length} * 32 || next.write != first.write || !in_block) break;
+    }
+    return length;
   }
 };
 
 void run_channels(benchmark::State& state, const Load& load) {
   MemorySpec spec = shipped_memory(load.memory);
   spec.address_map = load.map;
+  spec.model = load.model;
   const auto trace = make_trace(load.trace, trace_length / (load.channels == 1 ? 1 : 4));
   for (auto _ : state) {
     std::vector<std::unique_ptr<Driven>> channels;
@@ -58,11 +74,13 @@ void run_channels(benchmark::State& state, const Load& load) {
 }
 
 void add(const std::string& memory, const std::string& map, std::size_t channels, Cycle slice) {
-  for (const char* trace : {"seq_read", "tile_read", "mix_r2w1_seq", "rand_read"}) {
-    const std::string name = memory + '/' + map + '/' + std::to_string(channels) + " channel(s)/" + trace;
-    benchmark::RegisterBenchmark(name.c_str(), run_channels, Load{memory, map, trace, channels, slice})
-        ->Unit(benchmark::kMillisecond);
-  }
+  for (const Model model : {Model::exact, Model::loosely_timed})
+    for (const char* trace : {"seq_read", "tile_read", "mix_r2w1_seq", "rand_read"}) {
+      const std::string name = memory + '/' + map + '/' + std::to_string(channels) + " channel(s)/" +
+                               (model == Model::exact ? "exact/" : "loosely-timed/") + trace;
+      benchmark::RegisterBenchmark(name.c_str(), run_channels, Load{memory, map, trace, model, channels, slice})
+          ->Unit(benchmark::kMillisecond);
+    }
 }
 
 }  // namespace
