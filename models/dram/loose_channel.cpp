@@ -33,7 +33,10 @@ LooseChannelOf<Banks>::LooseChannelOf(const MemorySpec& spec)
       reads_delay_precharges_(spec.timing.RTPL != 0),
       refresh_interval_(spec.timing.REFI),
       refresh_due_(spec.refresh ? spec.timing.REFI : never_cycle),
-      activations_(spec.geometry.pseudo_channels, ActivationSlots(spec.timing)),
+      refresh_grid_(refresh_due_),
+      activations_(spec.geometry.pseudo_channels, ActivationSlots(std::max(4 * spec.timing.RRDS, spec.timing.FAW))),
+      group_activations_(spec.timing.RRDL > spec.timing.RRDS ? timing_.groups() : 0,
+                         ActivationSlots(4 * spec.timing.RRDL)),
       bus_free_(spec.geometry.pseudo_channels) {
   open_row_.fill(no_row);
   for (std::uint32_t a = 0; a < accesses_of_block; ++a)
@@ -63,18 +66,23 @@ void LooseChannelOf<Banks>::choose_class() {
 }
 
 /// Each pseudo-channel is refreshed when all its banks may be closed. Requests whose rows are open are served before;
-/// other banks open theirs behind it.
+/// other banks open theirs behind it. The next refresh waits until some have done so: with short tREFI it comes late.
 template <class Banks>
 void LooseChannelOf<Banks>::refresh() {
-  refresh_due_ += refresh_interval_;
+  forget_activations();
+  refresh_grid_ += refresh_interval_;
+  refresh_due_ = refresh_grid_;
+  const Cycle row_commands = banks_count_ * (1 + activate_cycles_);
   for (std::uint32_t pseudo = 0; pseudo < timing_.pseudo_channels(); ++pseudo) {
     Cycle time = now_;
     for (std::uint32_t bank = pseudo; bank < banks_count_; bank += timing_.pseudo_channels()) {
+      if (opened_[bank] > now_) continue;
       const bool is_open = open_row_[bank] != no_row;
       time = std::max(time, is_open ? timing_.earliest(Need::precharge, bank) + precharge_time_
                                     : timing_.own(Need::activate, bank));
-      if (is_open && opened_[bank] <= now_) ++statistics_.precharges;
+      if (is_open) ++statistics_.precharges;
     }
+    refresh_due_ = std::max(refresh_due_, std::max(time + refresh_time_, now_ + row_commands) + 1 + activate_cycles_);
     for (std::uint32_t bank = pseudo; bank < banks_count_; bank += timing_.pseudo_channels()) {
       const bool opens_later = opened_[bank] > now_;
       if (opens_later) --statistics_.activates;  // it does not take place
@@ -84,6 +92,14 @@ void LooseChannelOf<Banks>::refresh() {
     }
     ++statistics_.refreshes;
   }
+}
+
+/// Those that are to come, and their commands, do not take place.
+template <class Banks>
+void LooseChannelOf<Banks>::forget_activations() {
+  for (ActivationSlots& slots : activations_) slots.forget_after(now_);
+  for (ActivationSlots& slots : group_activations_) slots.forget_after(now_);
+  command_bus_free_ = now_;
 }
 
 template <class Banks>

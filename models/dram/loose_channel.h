@@ -73,6 +73,7 @@ class LooseChannelOf {
   void add_wait(Wait reason, Cycle wait);
   void choose_class();
   void refresh();
+  void forget_activations();
   void note_occupancy();
   Cycle next_event() const;
   const Request& request_of(std::uint32_t bank) const { return queue_[request_[bank]]; }
@@ -92,7 +93,7 @@ class LooseChannelOf {
   Cycle refresh_interval_;
 
   Cycle waits_since_ = 0, now_ = 0, ask_at_ = 0, entering_until_ = 0, last_data_end_ = 0, command_bus_free_ = 0,
-        refresh_due_;
+        refresh_due_, refresh_grid_;
   Kind last_kind_ = Kind::read;
   std::array<std::uint32_t, 2> waiting_{};  ///< entries of the queue, without those of runs that are leaving it
   std::uint32_t class_ = 0, priority_ = 0;
@@ -109,6 +110,7 @@ class LooseChannelOf {
   std::array<Cycle, capacity_of<Banks>> due_{};     ///< of bound banks: the precharge, or the column commands
   std::array<LeavingEntries, 2> leaving_;
   std::vector<ActivationSlots> activations_;                ///< of each pseudo-channel
+  std::vector<ActivationSlots> group_activations_;          ///< of each bank group; none where tRRDL adds nothing
   std::vector<Cycle> bus_free_;                             ///< of each pseudo-channel: the data bus has served all
   std::array<std::uint8_t, accesses_of_block> same_row_{};  ///< of each access of a block: those of its bank and row
   std::uint64_t integral_ = 0;                              ///< of the occupancy: leave times less entry times

@@ -124,7 +124,8 @@ Cycle LooseChannelOf<Banks>::open(std::uint32_t bank, const Request& request, Cy
     timing_.precharge(bank, from);
   }
   const Cycle bus = use_command_bus((closes ? 1 : 0) + activate_cycles_) - activate_cycles_;
-  const Cycle earliest = std::max({from, timing_.own(Need::activate, bank), bus});
+  Cycle earliest = std::max({from, timing_.own(Need::activate, bank), bus});
+  if (!group_activations_.empty()) earliest = group_activations_[timing_.group_of(bank)].take(earliest);
   const Cycle time = activations_[timing_.pseudo_of(bank)].take(earliest);
   timing_.activate(bank, time);
   ++statistics_.activates;

@@ -33,6 +33,8 @@ class TimingState {
   Cycle column_time() const { return timing_.CCDS; }
   std::uint32_t pseudo_channels() const { return pseudo_mask_ + 1; }
   std::uint32_t pseudo_of(std::uint32_t bank) const { return bank & pseudo_mask_; }
+  std::uint32_t groups() const { return group_mask_ + 1; }  ///< of all pseudo-channels
+  std::uint32_t group_of(std::uint32_t bank) const { return bank & group_mask_; }
   Cycle earliest(Need need, std::uint32_t bank) const {
     return std::max({own(need, bank), at(group_[bank & group_mask_], need), at(pseudo_[bank & pseudo_mask_], need)});
   }

@@ -204,6 +204,38 @@ TEST_CASE("runs at random places: bandwidth within 9%, whatever their length, fo
       }
 }
 
+TEST_CASE("rare activations hold a loosely-timed channel back as the exact one") {
+  const auto trace = make_trace("rand_mix50", 5'000);
+  for (const char* memory : {"hbm2-legacy", "hbm2-pseudo-channel", "hbm2e-pseudo-channel"})
+    for (const auto& [rrdl, faw] : {std::pair{40u, 0u}, {20u, 40u}, {10u, 200u}, {10u, 800u}}) {
+      MemorySpec spec = shipped_memory(memory);
+      spec.timing.RRDL = rrdl;
+      spec.timing.FAW = faw;
+      CAPTURE(memory, rrdl, faw);
+      CHECK(error(replay(loose(spec), trace).time_ns, replay(spec, trace).time_ns) < 0.05);
+    }
+}
+
+/// At the shortest legal interval of refreshes an exact channel hardly gets on either.
+TEST_CASE("a loosely-timed channel gets on however often it is refreshed") {
+  const auto trace = make_trace("rand_mix50", 2'000);
+  for (const char* memory : {"hbm2-pseudo-channel", "hbm2e-pseudo-channel"})
+    for (const bool dual : {true, false})
+      for (const std::uint32_t faw : {0u, 200u, 800u})
+        for (const std::uint32_t refresh : {1u, 30u, 416u})
+          for (const std::uint32_t beyond : {0u, 1u, 20u, 200u}) {
+            MemorySpec spec = shipped_memory(memory);
+            spec.dual_command_bus = dual;
+            spec.timing.FAW = faw;
+            spec.timing.RFC = refresh;
+            spec.timing.REFI = spec.timing.RFC + spec.timing.RC + beyond;
+            CAPTURE(memory, dual, faw, refresh, beyond);
+            const ReplayResult found = replay(loose(spec), trace);
+            CHECK(found.row_hit_rate >= 0);
+            if (beyond == 200) CHECK(error(found.time_ns, replay(spec, trace).time_ns) < 0.4);
+          }
+}
+
 TEST_CASE("updates hold their bank group for CCDWL, and reads and writes turn the bus around") {
   const MemorySpec spec = shipped_memory("hbm2-legacy");
   ReplayOptions updates;
