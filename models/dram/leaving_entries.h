@@ -13,7 +13,7 @@ class LeavingEntries {
  public:
   std::uint32_t count() const { return count_; }
 
-  /// They leave at an even rate from now on. The last of them has left `span` cycles later.
+  /// They leave at an even rate from now on. The last of them has left `span` cycles later, or 511 if that is less.
   void add(std::uint32_t entries, Cycle span) {
     count_ += entries;
     if (entries == 0) return;

@@ -168,7 +168,7 @@ TEST_CASE("reference traces: bandwidth within 8% of the exact channel, row hits 
   }
 }
 
-/// The worst ones: one bank after the other (13%), a single command bus (11%), a tile in a split queue (10%).
+/// The worst ones: one bank after the other (13%), a single command bus (11%), a tile in a split queue (8%).
 TEST_CASE("random memories: bandwidth within 5% for eleven of twelve, and within 15% for all") {
   unsigned figures = 0, far = 0;
   for (std::uint32_t seed = 1; seed <= 12; ++seed)
@@ -186,7 +186,7 @@ TEST_CASE("random memories: bandwidth within 5% for eleven of twelve, and within
   CHECK(far * 12 <= figures);
 }
 
-/// As tables of embeddings are read: the next run lies anywhere.
+/// As tables of embeddings are read: the next run lies anywhere. Reads or writes alone are within 7%.
 TEST_CASE("runs at random places: bandwidth within 9%, whatever their length, for reads, writes and both") {
   for (const char* memory : {"hbm2-legacy", "hbm2-pseudo-channel", "hbm2e-pseudo-channel"})
     for (const std::uint32_t length : {1u, 2u, 4u, 8u, 16u})
@@ -200,7 +200,8 @@ TEST_CASE("runs at random places: bandwidth within 9%, whatever their length, fo
         }
         const MemorySpec spec = shipped_memory(memory);
         CAPTURE(memory, length, one_write_in);
-        CHECK(error(replay(loose(spec), trace).bandwidth_GBps, replay(spec, trace).bandwidth_GBps) < 0.09);
+        CHECK(error(replay(loose(spec), trace).bandwidth_GBps, replay(spec, trace).bandwidth_GBps) <
+              (one_write_in == 3 ? 0.09 : 0.07));
       }
 }
 
