@@ -91,6 +91,7 @@ struct Experiment {
   std::string name, description;
   Document base;  ///< the run file
   bool trace = false;
+  bool shared_phases = false;        ///< ideal methods take equal phases from runs of other methods
   unsigned replicates = 1;           ///< of every run; all but the first have jitter
   bool names_programs = false;       ///< runs may have phases of any name
   std::vector<ExperimentAxis> axes;  ///< the cases are their product, the last axis running fastest

@@ -233,6 +233,7 @@ Experiment load_experiment(const std::filesystem::path& file, const ExperimentOp
   experiment.name = content.at("name").get<std::string>();
   experiment.description = content.value("description", "");
   experiment.base = read_document(document, "/base", "run file");
+  experiment.shared_phases = content.value("shared_phases", false);
   experiment.replicates = options.replicates.value_or(content.value("replicates", 1U));
   experiment.trace = content.value("trace", false);
   read_cases(document, experiment);

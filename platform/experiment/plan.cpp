@@ -39,14 +39,33 @@ class Planner {
   Plan plan() {
     for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
       for (std::size_t m = 0; m < experiment_.methods.size(); ++m) add_row(c, m);
+    // Afterwards: a run of another method, whichever comes first, may have simulated a part already.
+    for (const Split& split : splits_) divide(split);
     return std::move(plan_);
   }
 
  private:
+  /// A row whose parts are runs of their own.
+  struct Split {
+    std::size_t row;
+    Settings settings;
+    IsolatedRuns runs;
+  };
+
   void add_row(std::size_t c, std::size_t m) {
-    const Settings settings = experiment_.cases[c].settings + experiment_.methods[m].settings;
-    const RunConfiguration run = without_names(checked(settings, experiment_.cases[c], experiment_.methods[m]));
-    plan_.rows.push_back({c, m, run.config_hash, add_run(run)});
+    const Settings of_row = experiment_.cases[c].settings + experiment_.methods[m].settings;
+    const Settings settings = of_row + experiment_.settings;
+    const RunConfiguration whole = without_names(checked(of_row, experiment_.cases[c], experiment_.methods[m]));
+    PlannedRow row;
+    row.case_index = c;
+    row.method_index = m;
+    row.config_hash = whole.config_hash;
+    const auto runs = experiment_.shared_phases ? whole.workload->isolated_runs(whole) : std::nullopt;
+    if (runs)
+      splits_.push_back({plan_.rows.size(), settings, *runs});
+    else
+      row.gemm = row.reduce_scatter = row.all_gather = add_run(whole);
+    plan_.rows.push_back(row);
   }
 
   RunConfiguration checked(const Settings& of_row, const ExperimentCase& one, const ExperimentMethod& method) const {
@@ -76,6 +95,8 @@ class Planner {
     }
   }
 
+  RunConfiguration load(const Settings& settings) const { return without_names(load_run(experiment_.base, settings)); }
+
   std::size_t add_run(const RunConfiguration& configuration) {
     const std::string name = name_of(configuration);
     const auto [place, is_new] = index_.emplace(name, plan_.runs.size());
@@ -85,9 +106,19 @@ class Planner {
     return place->second;
   }
 
+  void divide(const Split& split) {
+    PlannedRow& row = plan_.rows[split.row];
+    const auto with = [&](const Settings& more) { return load(split.settings + more); };
+    const auto other = index_.find(name_of(with(split.runs.gemm_of_other_method)));
+    row.gemm = other != index_.end() ? other->second : add_run(with(split.runs.gemm));
+    row.all_gather = add_run(with(split.runs.all_gather));
+    row.reduce_scatter = add_run(with(split.runs.reduce_scatter));
+  }
+
   const Experiment& experiment_;
   Plan plan_;
   std::map<std::string, std::size_t> index_;  ///< of runs by name
+  std::vector<Split> splits_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which runs an experiment takes: equal ones once.
+// Which runs an experiment takes: equal ones once, and phases that methods share once.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,11 +16,13 @@ struct PlannedRun {
   double weight = 0;        ///< bytes of its tensors, a measure of its cost
 };
 
-/// A case by a method.
+/// A case by a method. The three phases come from one run, or, with an ideal method, from several.
 struct PlannedRow {
   std::size_t case_index = 0, method_index = 0;
   std::string config_hash;
-  std::size_t run = 0;
+  std::size_t gemm = 0, reduce_scatter = 0, all_gather = 0;  ///< runs
+
+  bool is_whole() const { return gemm == reduce_scatter && gemm == all_gather; }
 };
 
 struct Plan {

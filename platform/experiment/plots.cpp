@@ -30,9 +30,10 @@ std::vector<std::pair<std::string, Timeline>> panels_of(const Plot& plot, const 
   std::vector<std::pair<std::string, Timeline>> panels;
   for (const PlannedRow& row : plan.rows) {
     const std::string& method = experiment.methods[row.method_index].name;
-    if (std::count(plot.methods.begin(), plot.methods.end(), method) == 0 || !results.row(row)) continue;
+    if (std::count(plot.methods.begin(), plot.methods.end(), method) == 0 || !results.row(row) || !row.is_whole())
+      continue;
     panels.emplace_back(experiment.cases[row.case_index].name + ", " + method,
-                        read(results.folder_of(row.run) / "trace.json", figure(*results.row(row), "time_ns.setup")));
+                        read(results.folder_of(row.gemm) / "trace.json", figure(*results.row(row), "time_ns.setup")));
   }
   return panels;
 }

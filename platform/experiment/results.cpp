@@ -129,15 +129,21 @@ void Results::take(std::size_t run, json report, int exit_code) {
 std::string Results::rows_with(std::size_t run) const {
   std::vector<std::string> names;
   for (const PlannedRow& row : plan_.rows)
-    if (row.run == run)
+    if (row.gemm == run || row.reduce_scatter == run || row.all_gather == run)
       names.push_back(experiment_.cases[row.case_index].name + ", " + experiment_.methods[row.method_index].name);
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
+bool Results::has_reports(const PlannedRow& row) const {
+  return reports_.count(row.gemm) != 0 && reports_.count(row.reduce_scatter) != 0 &&
+         reports_.count(row.all_gather) != 0;
+}
+
 std::optional<Figures> Results::row(const PlannedRow& row) const {
-  const auto report = reports_.find(row.run);
-  if (report == reports_.end()) return {};
-  Figures figures = row_figures(report->second);
+  if (!has_reports(row)) return {};
+  Figures figures = row.is_whole() ? row_figures(reports_.at(row.gemm))
+                                   : combined_figures(reports_.at(row.gemm), reports_.at(row.reduce_scatter),
+                                                      reports_.at(row.all_gather));
   figures["config_hash"] = row.config_hash;
   return figures;
 }
@@ -155,8 +161,14 @@ double Results::value_of(const std::string& key, std::size_t case_index, const s
 }
 
 std::string Results::algorithms(std::size_t case_index, const std::string& method) const {
-  const auto report = reports_.find(row_of(case_index, method).run);
-  return report == reports_.end() ? "" : collective_algorithms(report->second);
+  const PlannedRow& row = row_of(case_index, method);
+  if (!has_reports(row)) return "";
+  if (row.is_whole()) return collective_algorithms(reports_.at(row.gemm));
+  json algorithms;
+  for (const auto& [collective, run] :
+       {std::pair{"reduce_scatter", row.reduce_scatter}, {"all_gather", row.all_gather}})
+    algorithms[collective] = reports_.at(run).at("algorithms").at(collective);
+  return collective_algorithms({{"algorithms", algorithms}});
 }
 
 void Results::evaluate() {
@@ -192,9 +204,13 @@ std::vector<double> Results::values_of(std::size_t quantity) {
 
 double Results::value_of_replicate(const std::string& key, std::size_t case_index, const std::string& method,
                                    std::size_t replicate) const {
-  const auto report = reports_.find(row_of(case_index, method).run);
-  if (!is_time(key) || report == reports_.end()) return value_of(key, case_index, method);
-  return figure(figures_of(report_of_replicate(report->second, replicate)), key);
+  const PlannedRow& planned = row_of(case_index, method);
+  if (!is_time(key) || !has_reports(planned)) return value_of(key, case_index, method);
+  const auto of = [&](std::size_t run) { return report_of_replicate(reports_.at(run), replicate); };
+  return figure(planned.is_whole()
+                    ? figures_of(of(planned.gemm))
+                    : combined_figures(of(planned.gemm), of(planned.reduce_scatter), of(planned.all_gather)),
+                key);
 }
 
 std::vector<double> Results::values_of_replicates(const Quantity& quantity, std::size_t case_index) const {

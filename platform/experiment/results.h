@@ -67,6 +67,7 @@ class Results {
 
  private:
   void take(std::size_t run, nlohmann::json report, int exit_code);
+  bool has_reports(const PlannedRow& row) const;
   const PlannedRow& row_of(std::size_t case_index, const std::string& method) const;
   std::string rows_with(std::size_t run) const;
   std::vector<double> values_of(std::size_t quantity);

@@ -135,6 +135,7 @@ std::string warning_of_totals(const json& first, const json& second) {
   add_one_sided(gathers(first), gathers(second), "has an all-gather", reasons);
   const auto isolated = [](const json& report) { return report.value("isolated_phases", false); };
   add_one_sided(isolated(first), isolated(second), "is made of isolated phases", reasons);
+  add_one_sided(first.contains("approximate"), second.contains("approximate"), "has loosely-timed memory", reasons);
   add_link_bytes(first, second, reasons);
   if (reasons.empty()) return "";
   return fmt::format("the totals contain different things: {}", fmt::join(reasons, "; "));

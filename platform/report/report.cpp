@@ -237,6 +237,9 @@ ordered_json report_json(const RunConfiguration& c, const RunResult& r) {
   if (c.resolved.contains("collectives")) report["collectives"] = ordered_json(c.resolved.at("collectives"));
   if (const ordered_json algorithms = algorithms_json(c); !algorithms.empty()) report["algorithms"] = algorithms;
   if (c.workload != nullptr && c.workload->runs_apart(c.method)) report["isolated_phases"] = true;
+  if (c.system.memory.model == memory::Model::loosely_timed)
+    report["approximate"] = {
+        "system.memory.model: times of row, column and refresh commands, and of the queue's entries"};
   if (c.resolved.contains("program")) report["program"] = name_of(c.software);
   if (c.resolved.contains("arguments")) report["arguments"] = ordered_json(c.resolved.at("arguments"));
   if (!r.time_ns.ends.empty()) report["ends"] = ends_json(r.time_ns.ends);

@@ -39,6 +39,17 @@ void take_operations(const json& operations, Figures& figures) {
       figures["operations." + operation.at("name").get<std::string>() + "." + key] = operation.at(key);
 }
 
+void take_time(const json& report, const std::string& phase, Figures& figures) {
+  figures["time_ns." + phase] = report.at("time_ns").at(phase);
+}
+
+void take_traffic(const json& report, const char* traffic, Figures& figures) {
+  for (const char* direction : {"_read", "_write"}) {
+    const std::string key = std::string(traffic) + direction;
+    figures["dram_bytes." + key] = report.at("dram_bytes").at(key);
+  }
+}
+
 double as_number(const json& value) { return value.is_number() ? value.get<double>() : std::nan(""); }
 
 }  // namespace
@@ -70,6 +81,25 @@ Figures row_figures(const json& report) {
   const json& links = report.at("links");
   const auto less = [](const json& a, const json& b) { return a.at("wire_bytes") < b.at("wire_bytes"); };
   if (!links.empty()) take_link(*std::max_element(links.begin(), links.end(), less), "busiest", figures);
+  return figures;
+}
+
+Figures combined_figures(const json& gemm, const json& reduce_scatter, const json& all_gather) {
+  Figures figures;
+  for (const char* key : {"version", "seed", "arbitration", "system", "gpus", "data", "simulate", "workload"})
+    flatten(all_gather.at(key), key, figures);
+  take_time(gemm, "gemm", figures);
+  take_time(reduce_scatter, "reduce_scatter", figures);
+  take_time(all_gather, "all_gather", figures);
+  take_time(reduce_scatter, "zeroing", figures);
+  // A sequential run's GEMM leaves output in the cache for the kernels after it: its writes are not the isolated ones.
+  if (gemm.at("method") != "sequential") take_traffic(gemm, "gemm", figures);
+  take_traffic(reduce_scatter, "rs", figures);
+  take_traffic(all_gather, "ag", figures);
+  // That of the collective kernel: it is in the run with the all-gather, behind a reduce-scatter that has it, too.
+  if (all_gather.at("dram_bytes").contains("collective_read")) take_traffic(all_gather, "collective", figures);
+  const auto time = [&](const char* phase) { return as_number(figures.at(std::string("time_ns.") + phase)); };
+  figures["time_ns.total"] = std::max(time("gemm"), time("reduce_scatter")) + time("all_gather");
   return figures;
 }
 

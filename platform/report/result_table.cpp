@@ -262,10 +262,10 @@ std::string run_title(const ordered_json& report) {
   const std::string program = report.value("program", "");
   const std::string label = report.at("workload").value("label", program.empty() ? "workload" : program);
   const std::string how = program.empty() ? report.at("method").get<std::string>() : "program " + program;
-  return fmt::format("{} on {}, {} GPU{}{}{}{}", label, report.at("system").get<std::string>(), report.value("gpus", 0),
-                     report.value("gpus", 0) == 1 ? "" : "s",
+  return fmt::format("{} on {}, {} GPU{}{}{}{}{}", label, report.at("system").get<std::string>(),
+                     report.value("gpus", 0), report.value("gpus", 0) == 1 ? "" : "s",
                      report.value("simulate", "") == "mirror" ? " (mirror)" : "", label == program ? "" : ", " + how,
-                     tile_of(report));
+                     tile_of(report), report.contains("approximate") ? ", loosely-timed memory" : "");
 }
 
 std::string result_table(const ordered_json& report) {

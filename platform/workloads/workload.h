@@ -52,6 +52,11 @@ struct CollectiveUse {
   std::string collective, how;
 };
 
+/// Parts of a run that other runs may have simulated already: settings for each.
+struct IsolatedRuns {
+  std::vector<std::string> gemm_of_other_method, gemm, reduce_scatter, all_gather;
+};
+
 /// This class itself is no work: a program of the user's own without a workload.
 class Workload {
  public:
@@ -79,6 +84,8 @@ class Workload {
   /// Whether phases separate compute and communication: no kernel of the method has both without a phase that ends
   /// with its compute.
   virtual bool separates_communication(const std::string& method) const;
+  /// The runs that simulate its phases one by one, where experiments may share phases between methods.
+  virtual std::optional<IsolatedRuns> isolated_runs(const RunSettings&) const { return {}; }
 
   // While a run file is read, in this order. Each throws InputError.
 

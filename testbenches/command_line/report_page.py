@@ -32,6 +32,7 @@ RUNS = [
     ({"method": "sequential", "workload": GEMM, "data": "functional", "program": "sequential"}, []),
     ({"method": "ideal-overlap", "workload": GEMM, "statistics": "detailed"}, []),
     ({"method": "t3", "workload": GEMM}, ["--replicates", "2"]),
+    ({"method": "t3", "workload": GEMM}, ["--set", "system.memory.model=loosely-timed"]),
     ({"method": "t3", "workload": GEMM, "inject": {"dma_map_updates": 3}}, []),
     ({"method": "t3", "workload": GEMM, "data": "functional", "inject": {"lose_updates": {"gpu": 1, "count": 1}}}, []),
     ({"method": "bulk", "workload": TABLES}, APART),

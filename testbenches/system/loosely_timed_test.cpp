@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "report/comparison.h"
+#include "report/result_table.h"
 #include "system/kernel_runs.h"
 #include "system/reference_sum.h"
 
@@ -31,6 +33,18 @@ TEST_CASE("loosely-timed memory: results are exact, and times within 5% of exact
       for (std::size_t link = 0; link < exact.report()["links"].size(); ++link)
         CHECK(loose.report()["links"][link]["payload_bytes"] == exact.report()["links"][link]["payload_bytes"]);
     }
+}
+
+TEST_CASE("loosely-timed memory: the report, its title and a comparison name it") {
+  const Settings settings = gemm(128, 128, 64) + on(2, "sequential");
+  const Run exact = Run::of_platform(settings), loose = Run::of_platform(settings + loosely);
+  CHECK_FALSE(exact.report().contains("approximate"));
+  REQUIRE(loose.report().contains("approximate"));
+  CHECK_THAT(loose.report()["approximate"][0].get<std::string>(), Catch::StartsWith("system.memory.model: "));
+  CHECK_THAT(run_title(loose.report()), Catch::EndsWith(", loosely-timed memory"));
+  CHECK_THAT(run_title(exact.report()), !Catch::Contains("loosely-timed"));
+  CHECK(warning_of_totals(exact.report(), loose.report()) ==
+        "the totals contain different things: only the second has loosely-timed memory");
 }
 
 /// A check of a functional run knows every element to the bit, but for those of layers.

@@ -103,6 +103,24 @@ void GemmWorkload::forget_names() {
   name(shape_text());
 }
 
+/// Nothing precedes the GEMM of the sequential program either, so it is the isolated GEMM.
+std::optional<IsolatedRuns> GemmWorkload::isolated_runs(const RunSettings& settings) const {
+  if (!runs_apart(settings.method) || !settings.phases.are_all() || settings.functional) return {};
+  IsolatedRuns runs{{"method=sequential"},
+                    {"method=ideal-overlap", R"(phases=["gemm"])"},
+                    {"method=ideal-overlap", R"(phases=["reduce-scatter", "all-gather"])"},
+                    {"method=ideal-overlap", R"(phases=["reduce-scatter", "all-gather"])"}};
+  const std::string algorithm = std::string("collectives.algorithm=") + name_of(algorithm_);
+  for (auto* run : {&runs.reduce_scatter, &runs.all_gather}) run->push_back(algorithm);
+  if (settings.method != "ideal-rs-nmc") return runs;
+  runs.reduce_scatter = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter"])", "collectives.algorithm=ring"};
+  // What is gathered by another algorithm has chunks of tiles, other than behind the reduce-scatter of ideal-overlap.
+  if (algorithm_ != T3_RING)
+    runs.reduce_scatter =
+        runs.all_gather = {"method=ideal-rs-nmc", R"(phases=["reduce-scatter", "all-gather"])", algorithm};
+  return runs;
+}
+
 std::uint32_t GemmWorkload::gpus(const Document& run, bool may_be_alone) const {
   const std::uint32_t gpus = run.content.value("gpus", tp_);
   const std::uint32_t least = may_be_alone ? 1 : 2;

@@ -22,6 +22,7 @@ class GemmWorkload : public Workload {
   nlohmann::json resolved() const override;
   bool separates_communication(const std::string&) const override { return true; }
   std::shared_ptr<Workload> unnamed() const override;
+  std::optional<IsolatedRuns> isolated_runs(const RunSettings& settings) const override;
   std::uint32_t gpus(const Document& run, bool may_be_alone) const override;
   void complete(const Document& run, const Document& system, const RunSettings& settings) override;
   void choose(const Document& run, const RunSettings& settings) override;
