@@ -272,6 +272,9 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
     return T3_REFUSE(context, "options.split_k", "0 to 65535, fewer than 2^32 workgroups");
   submission.packet.workgroups = (uint32_t)all;
   if (options.group > UINT16_MAX) return T3_REFUSE(context, "options.group", "0 to 65535");
+  if (options.step_ns > UINT16_MAX) return T3_REFUSE(context, "options.step_ns", "0 to 65535");
+  if (options.stages > UINT8_MAX) return T3_REFUSE(context, "options.stages", "0 to 255");
+  if (options.store_bytes > UINT8_MAX) return T3_REFUSE(context, "options.store_bytes", "0 to 32");
   submission.packet.max_compute_units = options.max_compute_units;
   const struct t3_gemm_arguments arguments = {.out = out->address,
                                               .a = a->address,
@@ -292,6 +295,9 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .chunks = (uint16_t)options.chunks,
                                               .split_k = (uint16_t)options.split_k,
                                               .group = (uint16_t)options.group,
+                                              .step_ns = (uint16_t)options.step_ns,
+                                              .stages = (uint8_t)options.stages,
+                                              .store_bytes = (uint8_t)options.store_bytes,
                                               .element = (uint8_t)out->element,
                                               .wavefronts = (uint8_t)output->tiling.wavefronts,
                                               .update = options.update,

@@ -86,7 +86,8 @@ Refusal validate_numbers(const t3_plan& plan) {
       {"sent_count", plan.sent_count, 0, T3_RANGES_MAX},
       {"fetched_count", plan.fetched_count, 0, T3_RANGES_MAX},
       {"shared_count", plan.shared_count, 0, T3_RANGES_MAX},
-      {"timeline_rows", plan.timeline_rows, 0, T3_TIMELINE_ROWS_MAX}};
+      {"timeline_rows", plan.timeline_rows, 0, T3_TIMELINE_ROWS_MAX},
+      {"store_bytes", plan.store_bytes, 0, T3_SECTOR_BYTES}};
   for (const auto& [name, value, least, most] : numbers) {
     if (value >= least && value <= most) continue;
     const std::string expected = most == any ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most);

@@ -29,7 +29,8 @@ class KernelAccesses {
     AccessedBytes bytes;
   };
 
-  explicit KernelAccesses(KernelHost& host) : host_(host) {}
+  /// `plan` is the kernel's, which outlives this.
+  KernelAccesses(KernelHost& host, const t3_plan& plan) : host_(host), plan_(plan) {}
 
   /// Sends the request of the call that the wave waits in. It leaves after `delay`.
   void issue(Wave& wave, Transaction& transaction, Picoseconds delay);
@@ -57,6 +58,7 @@ class KernelAccesses {
   bool may_pass(const t3_call& call, const AccessedBytes& bytes, const AccessedBytes& stored) const;
 
   KernelHost& host_;
+  const t3_plan& plan_;
   std::vector<Access> accesses_;
   std::vector<std::uint32_t> free_;
 };

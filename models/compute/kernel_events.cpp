@@ -36,8 +36,9 @@ void KernelQueue::issue(Slot slot, Transaction& transaction, Picoseconds delay) 
 }
 
 void KernelQueue::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
-  cluster_.events_.push(time, {Step::elapsed, number_, slot, tag, nullptr, generation_},
-                        cluster_.units_.cause_of(slots_.cu_of(slot)));
+  Cause cause = cluster_.units_.cause_of(slots_.cu_of(slot));
+  cause.extend(time, Part::sync);
+  cluster_.events_.push(time, {Step::elapsed, number_, slot, tag, nullptr, generation_}, cause);
 }
 
 void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) {

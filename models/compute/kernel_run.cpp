@@ -26,7 +26,7 @@ KernelRun::KernelRun(KernelHost& host, FiberStacks& stacks, LentTiles& lent_tile
       tiles_(waves_.size(), plan_.tiles, host.functional()),
       local_(workgroups_.size(), plan_.local_bytes),
       agreement_(std::move(agreement)),
-      accesses_(host),
+      accesses_(host, plan_),
       transfers_(host, kernel, accesses_, tiles_, agreement_),
       bytes_(host, accesses_, agreement_),
       polls_(host, accesses_, bytes_),

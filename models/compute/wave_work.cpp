@@ -41,6 +41,7 @@ Refusal WaveWork::occupy(Wave& wave, const t3_call& work) {
                    cycles, end_of_time_ps / 1e12);
   wave.ends_later = true;
   tiles_.begin(wave.place, work);
+  if (work.kind == T3_CALL_MULTIPLY) end += from_ns(work.product.step_ns);
   host_.schedule(end, wave.slot, wave.given.wave);
   return {};
 }

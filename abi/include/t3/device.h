@@ -44,7 +44,8 @@ enum {
   T3_RESIDENT_TILES_MAX = 1 << 22, /* of all workgroups that run at once */
   T3_TILE_ELEMENTS_MAX = 1 << 26,
   T3_RESIDENT_ELEMENTS_MAX = 1 << 28, /* of tiles at once, in a functional run */
-  T3_TIMELINE_ROWS_MAX = 1024
+  T3_TIMELINE_ROWS_MAX = 1024,
+  T3_SECTOR_BYTES = 32 /* that memory reads and writes at a time */
 };
 
 /* The machine's properties that programs depend on. */
@@ -98,6 +99,7 @@ struct t3_product {
   uint32_t m, n, k;
   bool transpose_a, transpose_b; /* a is k x m, b is n x k */
   bool adds;                     /* to what the sum holds; otherwise it is overwritten */
+  uint32_t step_ns; /* after the product, while others may use the lanes: barriers, and the issue of what comes next */
 };
 
 enum { T3_OPERANDS_MAX = 4 };

@@ -74,6 +74,9 @@ struct t3_plan {
   /* The first so many workgroups, which live as long as the kernel, have each a row of the timeline. 0: those of every
    * tenth compute unit have one. */
   uint32_t timeline_rows;
+  /* Bytes that lie together in what a wave stores at a time, where they are fewer than the 32 of a sector, which then
+   * passes the port with them. 0: whole sectors. */
+  uint32_t store_bytes;
 };
 
 /* One of the things that kernels of neighbours must agree on. */

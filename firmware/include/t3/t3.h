@@ -107,7 +107,10 @@ struct t3_gemm_options {
                                  column; not with chunks or a batch */
   uint32_t max_compute_units; /* 0: all */
   struct t3_batch batch;
-  uint32_t split_k; /* 0 and 1: a workgroup computes a tile. Else so many share it by k, with `update`; no batch */
+  uint32_t split_k;     /* 0 and 1: a workgroup computes a tile. Else so many share it by k, with `update`; no batch */
+  uint32_t stages;      /* K tiles of a workgroup that are loaded at a time; 0: as many as the device has room for */
+  uint32_t step_ns;     /* of a workgroup from one K tile to the next, beside the matrix lanes' time */
+  uint32_t store_bytes; /* bytes that lie together in a store from registers, at most 32. 0: whole sectors */
 };
 
 struct t3_kernel_options {

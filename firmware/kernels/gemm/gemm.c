@@ -56,7 +56,9 @@ static struct gemm gemm_of(const struct t3_wave* wave) {
                                   .tile_columns = p->tile_columns,
                                   .element = g.grid.element,
                                   .transpose_a = p->transpose_a,
-                                  .transpose_b = p->transpose_b};
+                                  .transpose_b = p->transpose_b,
+                                  .stages = p->stages,
+                                  .step_ns = p->step_ns};
   take_slice(wave, &g.factors);
   return g;
 }
@@ -154,6 +156,16 @@ static bool check_factors(struct t3_check* check, const struct t3_gemm_arguments
          t3_check_held(check, check->gpu, "b", p->b, t3_bytes_of(b));
 }
 
+static bool check_pipeline(struct t3_check* check, const struct t3_gemm_arguments* p) {
+  const uint32_t most = check->device->prefetch_slabs;
+  if (p->stages > most)
+    return t3_refuse(check, T3_BAD_PACKET, "stages %u: 0 to %u, the device's prefetch_slabs, expected", p->stages,
+                     most);
+  if (p->store_bytes > T3_SECTOR_BYTES)
+    return t3_refuse(check, T3_BAD_PACKET, "store_bytes %u: 0 to %d expected", p->store_bytes, T3_SECTOR_BYTES);
+  return true;
+}
+
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_gemm_arguments* p = launch->arguments;
   const struct t3_named_value switches[] = {{"update", p->update},
@@ -161,6 +173,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                                             {"transpose_a", p->transpose_a},
                                             {"transpose_b", p->transpose_b}};
   if (!t3_check_switches(check, switches, sizeof switches / sizeof *switches) || !check_out(check, p)) return false;
+  if (!check_pipeline(check, p)) return false;
   const struct operands operands = operands_of(p);
   if (!check_factors(check, p, &operands) || !check_slices(check, p) || !t3_check_workgroups(check, workgroups_of(p)))
     return false;
@@ -183,6 +196,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                          .read_count = 2,
                          .awaits_arrivals = p->update,
                          .stores_here = true,
+                         .store_bytes = p->store_bytes,
                          .tiles_named = p->update || p->uncached ? T3_TILES_NAMED : T3_TILES_FORGOTTEN};
   t3_plan_tiles(&plan, device, p->tile_rows, p->tile_columns);
   return plan;

@@ -71,13 +71,14 @@ static void multiply_k_tile(struct t3_wave* wave, const struct tile_product* p, 
                                         .k = depth_of(p, k_tile),
                                         .transpose_a = f->transpose_a,
                                         .transpose_b = f->transpose_b,
-                                        .adds = k_tile != 0});
+                                        .adds = k_tile != 0,
+                                        .step_ns = f->step_ns});
 }
 
 void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place) {
   struct tile_product p = {.factors = factors, .place = place, .depth = wave->device->slab_depth};
   p.k_tiles = t3_divide_up(factors->k, p.depth);
-  p.ahead = t3_smaller(p.k_tiles, wave->device->prefetch_slabs);
+  p.ahead = t3_smaller(p.k_tiles, factors->stages == 0 ? wave->device->prefetch_slabs : factors->stages);
   for (uint32_t k_tile = 0; k_tile < p.ahead; ++k_tile) load_k_tile(wave, &p, k_tile);
   for (uint32_t k_tile = 0; k_tile < p.k_tiles; ++k_tile) {
     multiply_k_tile(wave, &p, k_tile);

@@ -20,6 +20,8 @@ struct t3_factors {
   uint32_t tile_rows, tile_columns;
   enum t3_element element;
   bool transpose_a, transpose_b; /* a is k x m, b is n x k */
+  uint32_t stages;               /* K tiles that are loaded at a time; 0: the device's prefetch_slabs */
+  uint32_t step_ns;              /* from one product to the next, beside the lanes' time */
   /* The rows of `a` that the tile has, where they lie in several pieces. NULL: they lie as `a` and `lda` say. */
   const struct t3_row_piece* pieces;
   uint32_t piece_count;

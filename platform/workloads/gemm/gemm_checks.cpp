@@ -181,6 +181,17 @@ void GemmWorkload::check_split(const Document& run, const RunSettings& settings)
                            name_of(fused_)));
 }
 
+/// Keys of the GEMM's kernel. The order of tiles is the method's where stores start the communication.
+void GemmWorkload::check_kernel(const Document& run, const RunSettings& settings) const {
+  const bool is_alone = settings.built_in_program == "isolated" || settings.built_in_program == "sequential";
+  const std::uint32_t most = settings.system.compute.prefetch_slabs;
+  if (stages_ > most) run.reject("/workload/gemm/stages", fmt::format("0 to {}, compute.prefetch_slabs", most));
+  if (group_ != 1 && !is_alone)
+    run.reject("/workload/gemm/group", "1, or method sequential, ideal-overlap or ideal-rs-nmc");
+  if (cache_ != T3_CACHE_CLEAN && (!is_alone || by_nic_))
+    run.reject("/workload/cache_at_start", "clean, or method sequential, ideal-overlap or ideal-rs-nmc over links");
+}
+
 void GemmWorkload::check_tiles(const Document& run, const RunSettings& settings) const {
   const TileGrid grid = this->grid(settings);
   const std::uint64_t tiles = std::uint64_t{grid.tiles_down()} * grid.tiles_across();
@@ -202,6 +213,7 @@ void GemmWorkload::check(const Document& run, const Document& system, const RunS
   require_room(run, settings, buffers(settings, 0), "operands, output and what the method keeps beside them");
   check_fused(run, settings);
   check_split(run, settings);
+  check_kernel(run, settings);
   check_following(run, settings);
   if (is_fused(settings)) check_tables(run, system, settings);
   check_valid_bits(run, settings);

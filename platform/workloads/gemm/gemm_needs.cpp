@@ -131,6 +131,7 @@ std::vector<Buffer> GemmWorkload::buffers(const RunSettings& settings, std::uint
   } else if (settings.method != "ideal-rs-nmc") {
     all.push_back({"received", matrix_bytes(gemm_.m, gemm_.n, gemm_.element)});
   }
+  if (cache_ == T3_CACHE_DIRTY) all.push_back({"other", settings.system.cache.capacity_bytes});
   return all;
 }
 

@@ -1,5 +1,6 @@
 #include "workloads/gemm/gemm_tensors.h"
 
+#include "t3/arguments/copy.h"
 #include "workloads/gemm/gemm_following.h"
 
 enum t3_status t3_allocate(struct t3_context* context, const struct t3_gemm_workload* w, enum t3_memory_kind out_memory,
@@ -98,8 +99,25 @@ enum t3_status t3_gather_all(struct t3_context* context, struct t3_gemm_collecti
   return T3_OK;
 }
 
+/* The driver's own fill would write the lines back. */
+enum t3_status t3_dirty_cache(struct t3_context* context, const struct t3_gemm_workload* w) {
+  if (w->dirty_bytes == 0) return T3_OK;
+  struct t3_copy_arguments fill = {
+      .bytes = w->dirty_bytes, .gpu = t3_gpu(context), .operation = T3_COPY_ARGUMENTS_OPERATION_FILL};
+  T3_TRY(t3_malloc(context, w->dirty_bytes, &fill.to));
+  unsigned char bytes[T3_COPY_ARGUMENTS_BYTES];
+  t3_copy_arguments_to(&fill, bytes);
+  T3_TRY(t3_run_kernel(context, "copy", bytes, sizeof bytes, (struct t3_kernel_options){0}));
+  return t3_wait_kernels(context);
+}
+
 struct t3_gemm_options t3_gemm_options_of(const struct t3_gemm_workload* w) {
-  return (struct t3_gemm_options){.transpose_b = w->transpose_b, .max_compute_units = w->max_compute_units};
+  return (struct t3_gemm_options){.transpose_b = w->transpose_b,
+                                  .group = w->group,
+                                  .max_compute_units = w->max_compute_units,
+                                  .stages = w->stages,
+                                  .step_ns = w->step_ns,
+                                  .store_bytes = w->store_bytes};
 }
 
 struct t3_tiling t3_gemm_tiling(const struct t3_gemm_workload* w) {

@@ -39,6 +39,10 @@ enum t3_status t3_scatter_sums(struct t3_context* context, struct t3_gemm_collec
  * ends here: from now on it is round-robin. */
 enum t3_status t3_gather_all(struct t3_context* context, struct t3_gemm_collectives* collectives);
 
+/* Fills the cache with modified lines of another buffer, where the workload asks for it. To be called last before the
+ * GPUs meet. */
+enum t3_status t3_dirty_cache(struct t3_context* context, const struct t3_gemm_workload* w);
+
 struct t3_gemm_options t3_gemm_options_of(const struct t3_gemm_workload* w);
 struct t3_tiling t3_gemm_tiling(const struct t3_gemm_workload* w);
 /* Returns the options by which chunks that are summed are counted and sent. */

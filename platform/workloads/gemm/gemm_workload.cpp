@@ -47,6 +47,11 @@ GemmWorkload::GemmWorkload(const Document& run, const char* room) : Workload(roo
            read.transpose_b, {read.tile_rows, read.tile_columns}};
   fused_ = value_of(workload.value("fused", "ring-reduce-scatter"), fused_kind_words);
   split_k_ = workload.value("split_k", 1u);
+  group_ = read.group;
+  stages_ = read.stages;
+  step_ns_ = read.step_ns;
+  store_bytes_ = read.store_bytes;
+  cache_ = value_of(workload.value("cache_at_start", "clean"), gemm_cache_words);
   following_ = value_of(workload.value("following", "none"), gemm_following_words);
   if (workload.contains("model")) read_sublayer(run);
   name(run, shape_text());
@@ -85,6 +90,7 @@ json GemmWorkload::resolved() const {
   json resolved = {{"label", label()}, {"gemm", json_of(arguments())}};
   if (fused_ != T3_FUSED_RING_REDUCE_SCATTER) resolved["fused"] = name_of(fused_);
   if (split_k_ != 1) resolved["split_k"] = split_k_;
+  if (cache_ != T3_CACHE_CLEAN) resolved["cache_at_start"] = word_of(cache_, gemm_cache_words);
   if (following_ != T3_FOLLOWING_NONE) resolved["following"] = word_of(following_, gemm_following_words);
   if (tp_ != 0) resolved.update({{"model", model_}, {"sublayer", sublayer_}, {"tp", tp_}, {"tokens", tokens_}});
   return resolved;
@@ -172,6 +178,10 @@ t3_gemm_workload GemmWorkload::arguments() const {
   w.transpose_b = gemm_.transpose_b;
   w.tile_rows = gemm_.tile.rows;
   w.tile_columns = gemm_.tile.columns;
+  w.group = group_;
+  w.stages = stages_;
+  w.step_ns = step_ns_;
+  w.store_bytes = store_bytes_;
   return w;
 }
 
@@ -196,6 +206,7 @@ t3_gemm_workload GemmWorkload::firmware_arguments(const RunSettings& settings) c
   w.gpus_per_row = flat.gpus_per_row;
   std::copy(std::begin(flat.dimensions), std::end(flat.dimensions), w.dimensions);
   w.near_memory = settings.method == "ideal-rs-nmc";
+  w.dirty_bytes = cache_ == T3_CACHE_DIRTY ? settings.system.cache.capacity_bytes : 0;
   w.zero_output = true;
   w.valid_bits = settings.system.memory.valid_bits_bytes != 0;
   w.skip_gemm = !settings.phases.gemm;

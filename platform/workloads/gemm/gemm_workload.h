@@ -89,6 +89,7 @@ class GemmWorkload : public Workload {
   void check_mirror(const Document& run, const RunSettings& settings) const;
   void check_fused(const Document& run, const RunSettings& settings) const;
   void check_following(const Document& run, const RunSettings& settings) const;
+  void check_kernel(const Document& run, const RunSettings& settings) const;
   void check_split(const Document& run, const RunSettings& settings) const;
   Entries entries(std::uint32_t gpus) const;
   std::uint64_t tracker_ways_needed(const RunSettings& settings) const;
@@ -101,6 +102,8 @@ class GemmWorkload : public Workload {
   GemmShape gemm_;  ///< of each GPU
   t3_fused_kind fused_ = T3_FUSED_RING_REDUCE_SCATTER;
   std::uint32_t split_k_ = 1;  ///< workgroups of a tile
+  std::uint32_t group_ = 1, stages_ = 0, step_ns_ = 0, store_bytes_ = 0;  ///< of the kernel, as the run file has them
+  t3_gemm_cache cache_ = T3_CACHE_CLEAN;
   t3_gemm_following following_ = T3_FOLLOWING_NONE;
   std::string model_, sublayer_;  ///< empty, and tp and tokens 0, without a model
   std::uint32_t tp_ = 0, tokens_ = 0;

@@ -26,6 +26,7 @@ enum t3_status t3_run_sequential(const struct t3_hal* hal, const struct t3_run* 
   struct t3_matrix staging;
   struct t3_gemm_collectives collectives;
   T3_TRY(t3_prepare_collectives(&context, &w, &t.out, T3_ALL_REDUCE, &staging, &collectives));
+  T3_TRY(t3_dirty_cache(&context, &w));
   T3_TRY(t3_barrier(&context));
   t3_end(&context, "setup");
 
