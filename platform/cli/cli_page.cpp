@@ -35,7 +35,8 @@ bool is_option_group(const CLI::App& app) { return app.get_name().empty(); }
 
 std::string name_of(const CLI::Option& option) {
   const std::string name = option.get_name(), type = option.get_type_name();
-  return type.empty() || option.get_positional() ? name : name + " " + type;
+  if (type.empty() || option.get_positional()) return name;
+  return type.front() == '[' ? name + type : name + " " + type;
 }
 
 std::string remarks_on(const CLI::Option& option) {

@@ -35,12 +35,17 @@ struct ReplayCommand {
 };
 
 struct ExperimentCommand {
+  static constexpr const char* without_options = "true";  ///< what CLI11 has for a flag without a value
+
   std::filesystem::path file;
   ExperimentOptions options;
   std::filesystem::path out;        ///< empty: out/ and the file's name
   std::filesystem::path runs;       ///< empty: runs/ in `out`
   unsigned jobs = 0;                ///< 0: as many as there are cores
   std::optional<double> timeout_s;  ///< of every run
+  std::string shard;                ///< I/N: which runs are made; empty: all, and results
+  std::string slurm;                ///< options of sbatch, or without_options; empty: nothing is submitted
+  bool status = false;              ///< nothing is made; the state of the runs is printed
 };
 
 struct RiscvCommand {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/cli_page.h"
+#include "cli/machine_options.h"
 #include "cli/option_checks.h"
 #include "io/input_error.h"
 
@@ -146,12 +147,14 @@ void add_experiment(CLI::App& app, Commands& commands) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_timeout(experiment, command.timeout_s, "Wall-clock time after which a run fails");
-  experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
+  experiment->add_option("--jobs", command.jobs, "Runs at a time; default: one per core; with --slurm: no limit")
       ->type_name("NUMBER")
       ->transform(whole_number(1, 1024));
+  add_machine_options(*experiment, command);
   add_exit_codes(experiment, commands,
-                 {"All runs passed, and all metrics and plots were made.",
-                  "A run failed, a metric that the file asks for is unknown, or a plot could not be drawn."});
+                 {"All runs passed, and all metrics and plots were made; with --slurm: the jobs were submitted.",
+                  "A run failed, a metric that the file asks for is unknown, or a plot could not be drawn; with "
+                  "--status: a run has not passed yet."});
 }
 
 void add_riscv(CLI::App& app, Commands& commands) {

@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "cli/command_line.h"
+#include "cli/experiment_parts.h"
+#include "cli/machine_options.h"
 #include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
 #include "experiment/missing_runs.h"
@@ -48,17 +50,22 @@ Outputs outputs_of(const Experiment& experiment, const Plan& plan, const Results
 
 int experiment(const ExperimentCommand& command) {
   end_tidily_on_signals("\nt3vp: interrupted; the same command goes on from there\n");
+  refuse_contradictions(command);
   const Experiment experiment = load_experiment(command.file, command.options);
   const Plan plan = make_plan(experiment);
   const fs::path out = command.out.empty() ? fs::path("out") / command.file.stem() : command.out;
   const fs::path runs = command.runs.empty() ? out / "runs" : command.runs;
   Results results(experiment, plan, runs);
+  if (command.status) return print_states(plan, runs, results);
+  const RunOutline outline{command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s,
+                           shard_of(command.shard)};
+  if (!command.shard.empty()) return make_shard(experiment, plan, outline, results, runs);
+  if (!command.slurm.empty()) return submit_to_slurm(command, plan, results, out);
   require_apart(outputs_of(experiment, plan, results, out));
   prepare_folder(out);
   prepare_folder(runs, "--runs");
   for (const char* earlier : {"compare.csv", "result.md"}) fs::remove(out / earlier);
-  run_missing(experiment, plan, {command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s}, results,
-              out / "results.csv");
+  run_missing(experiment, plan, outline, results, out / "results.csv");
 
   results.evaluate();
   write_text(out / "compare.csv", comparison_csv(results.comparisons()));

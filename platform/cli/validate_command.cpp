@@ -37,8 +37,8 @@ int validate(const ValidateCommand& command) {
   prepare_folder(out);
   prepare_folder(runs);
   fs::remove(table);
-  make_missing_runs(experiment, plan, {command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s},
-                    results, [] {});
+  const RunOutline outline{command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s, Shard{}};
+  make_missing_runs(experiment, plan, outline, results, [] {});
 
   const std::vector<PredictedTime> times = predicted_times(measured.times, experiment, results);
   write_text(table, validation_csv(times));

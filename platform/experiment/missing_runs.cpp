@@ -51,10 +51,10 @@ class Progress {
 };
 
 /// What has no current report, the longest first, so that no core waits for a long last run.
-std::list<std::size_t> missing_runs(const Plan& plan, Results& results) {
+std::list<std::size_t> missing_runs(const Plan& plan, const Shard& shard, Results& results) {
   std::list<std::size_t> missing;
   for (std::size_t run = 0; run < plan.runs.size(); ++run)
-    if (!results.take_finished(run)) missing.push_back(run);
+    if (shard.has(run) && !results.take_finished(run)) missing.push_back(run);
   missing.sort([&](std::size_t a, std::size_t b) { return plan.runs[a].weight > plan.runs[b].weight; });
   return missing;
 }
@@ -66,7 +66,7 @@ class MissingRuns {
         plan_(plan),
         outline_(outline),
         results_(results),
-        left_(missing_runs(plan, results)),
+        left_(missing_runs(plan, outline.shard, results)),
         jobs_of_run_(std::max(1U, outline.jobs / static_cast<unsigned>(std::max<std::size_t>(1, left_.size())))),
         progress_(plan, left_) {}
 

@@ -6,15 +6,17 @@
 
 #include "experiment/plan.h"
 #include "experiment/results.h"
+#include "experiment/shard.h"
 
 namespace t3vp {
 
 struct RunOutline {
   unsigned jobs = 1;                ///< runs at a time
   std::optional<double> timeout_s;  ///< of each run
+  Shard shard;                      ///< the runs that are made; the others are not taken either
 };
 
-/// Makes the runs that have no current report, `jobs` at a time, and takes all of them into `results`. A run is made
+/// Makes the runs that have no current report, `jobs` at a time, and takes all runs into `results`. A run is made
 /// under a lock. When another process makes a run, it is left to that process and taken when it has ended. Calls
 /// `changed` when runs have ended.
 void make_missing_runs(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,

@@ -110,6 +110,14 @@ bool Results::take_finished(std::size_t run) {
   return true;
 }
 
+bool Results::take_broken_off(std::size_t run) {
+  const fs::path folder = folder_of(run), log = folder / "log.txt";
+  if (fs::exists(folder / "report.json") || !fs::exists(log)) return false;
+  const std::string said = last_line_of(log);
+  failures_[run] = {rows_with(run), said.empty() ? "it was ended before its report" : said, log};
+  return true;
+}
+
 void Results::take_ended(std::size_t run, int exit_code) {
   const fs::path file = folder_of(run) / "report.json";
   json report;

@@ -38,6 +38,8 @@ class Results {
   std::filesystem::path folder_of(std::size_t run) const;
   /// Takes the run's report if there is one that this program would write again.
   bool take_finished(std::size_t run);
+  /// Notes a failure when a process has begun the run and left no report. False when there is none such.
+  bool take_broken_off(std::size_t run);
   /// Takes what an ended run has left; without a report that it passed, notes a failure.
   void take_ended(std::size_t run, int exit_code);
 
