@@ -3,6 +3,7 @@
 
 #include "cli/command_line.h"
 #include "cli/runs_of_tables.h"
+#include "experiment/correlation_plots.h"
 #include "experiment/missing_runs.h"
 #include "experiment/validation.h"
 #include "io/console.h"
@@ -17,10 +18,22 @@ namespace fs = std::filesystem;
 /// Returns the name of the system that represents this machine.
 std::string system_of(const std::string& machine) { return machine + "-4"; }
 
-Outputs outputs_of(const Plan& plan, const Results& results, const fs::path& table) {
+Outputs outputs_of(const std::vector<Measurement>& values, const Plan& plan, const Results& results,
+                   const fs::path& out, const fs::path& table) {
   Outputs outputs{{table}, {}};
+  for (const std::string& name : correlation_names(values))
+    for (const char* kind : {".gnuplot", ".svg", ".log"}) outputs.files.push_back(out / (name + kind));
   add_runs(outputs, plan, results);
   return outputs;
+}
+
+/// What was measured and is not in the table.
+void print_left_out(const Measurements& measured) {
+  for (const std::string& line : measured.left_out) print(line + "\n");
+  if (!measured.set_aside.empty())
+    print(fmt::format("not simulated, they only set parameters or measure energy: {}\n",
+                      fmt::join(measured.set_aside, ", ")));
+  if (!measured.unread.empty()) print(fmt::format("not simulated: {}\n", fmt::join(measured.unread, ", ")));
 }
 
 }  // namespace
@@ -28,24 +41,31 @@ Outputs outputs_of(const Plan& plan, const Results& results, const fs::path& tab
 int validate(const ValidateCommand& command) {
   end_tidily_on_signals("\nt3vp: interrupted; the same command goes on from there\n");
   const Measurements measured = read_measurements(command.data);
-  const Experiment experiment = experiment_of(measured.times, system_of(command.machine), command.data);
-  const Plan plan = make_plan(experiment);
+  const Experiment experiment = experiment_of(measured.values, system_of(command.machine), command.data);
+  std::vector<std::string> faults;
+  const Plan plan = make_plan(experiment, faults);
   const fs::path out = command.out.empty() ? fs::path("out") / command.machine : command.out;
   const fs::path runs = out / "runs", table = out / (command.machine + ".csv");
   Results results(experiment, plan, runs);
-  require_apart(outputs_of(plan, results, table));
+  require_apart(outputs_of(measured.values, plan, results, out, table));
   prepare_folder(out);
   prepare_folder(runs);
   fs::remove(table);
   const RunOutline outline{command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s, Shard{}};
   make_missing_runs(experiment, plan, outline, results, [] {});
 
-  const std::vector<PredictedTime> times = predicted_times(measured.times, experiment, results);
-  write_text(table, validation_csv(times));
-  print(fmt::format("{}{} runs; {}\n", validation_table(times), plan.runs.size(), table.string()));
-  if (!measured.unread.empty()) print(fmt::format("not simulated: {}\n", fmt::join(measured.unread, ", ")));
+  const std::vector<Prediction> predictions = predictions_of(measured.values, experiment, results);
+  write_text(table, validation_csv(predictions));
+  const Pictures pictures = draw_correlations(predictions, out);
+  print(fmt::format("{}{} runs; {}\n", validation_table(predictions), plan.runs.size(), table.string()));
+  print_left_out(measured);
+  if (pictures.gnuplot_missing)
+    print_error("No pictures: they need gnuplot (sudo apt-get install gnuplot-nox), then run this again.");
+  const std::vector<std::string> incomplete = incomplete_files(predictions);
+  for (const auto& list : {pictures.failures, incomplete}) faults.insert(faults.end(), list.begin(), list.end());
   print_failures(results);
-  return results.failures().empty() ? success : failed;
+  for (const std::string& line : faults) print_error(line);
+  return incomplete.empty() && pictures.failures.empty() ? success : failed;
 }
 
 }  // namespace t3vp

@@ -1,96 +1,48 @@
-// embedding_all_to_all.csv: embedding tables of PyTorch, a pooling kernel for each, and their all-to-all; eager (the
-// host launches) and as a graph.
+// embedding_one_gpu.csv: pooling of embedding tables one after the other on one GPU, fp32.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "experiment/measurements.h"
+#include "experiment/measured_runs.h"
 
 namespace t3vp {
 namespace {
 
-/// Tables are pooled one after the other, and the all-to-all's time grows with the bytes. A row of many tables lies on
-/// the line through two numbers of them; with the first ones the cache is still empty.
-constexpr std::uint64_t few_pooled = 4, few_exchanged = 32;
-/// Of a table: the files do not say how many.
-constexpr std::uint64_t table_rows = 100'000;
+/// A row of more than twice as many tables lies on the line through two runs, of which the larger one has twice as
+/// many.
+constexpr std::uint64_t few_tables = 2;
+/// Each of these pools the whole batch of its own tables: the fewest that a run may have.
+constexpr std::uint64_t pooling_gpus = 2;
 
-struct TablesInRow {
-  std::uint64_t gpus, batch, tables, dimension, pooling;
-  std::string element;
+struct PooledTables {
+  std::uint64_t rows, pooling, batch, tables, dimension;
 };
 
-TablesInRow tables_of(const MeasuredRow& row) {
-  constexpr std::uint64_t most = 1 << 20, widest = 4096, longest = 256;
-  return {row.count("gpus", 2, longest), row.count("global_batch", 2, most), row.count("tables_per_gpu", 1, most),
-          row.count("dim", 1, widest),   row.count("pool", 1, longest),      row.name("dtype", {"fp32", "fp16"})};
-}
-
-std::vector<std::string> run_of(const TablesInRow& shape, const char* method, std::uint64_t tables,
-                                std::uint64_t pooling) {
-  return {fmt::format("method={}", method), fmt::format("gpus={}", shape.gpus),
+Settings pooling_run(const PooledTables& shape, std::uint64_t tables) {
+  return {"method=bulk", fmt::format("gpus={}", pooling_gpus),
           fmt::format(R"(workload={{"embedding": {{"global_batch": {}, "tables_per_gpu": {}, "dimension": {}, )"
-                      R"("pooling": {}, "rows": {}, "element": "{}"}}}})",
-                      shape.batch, tables, shape.dimension, pooling, table_rows, shape.element)};
+                      R"("pooling": {}, "rows": {}, "element": "fp32"}}}})",
+                      shape.batch, tables, shape.dimension, shape.pooling, shape.rows),
+          fast_memory};
 }
 
-/// The figure of all tables; of `few` and twice as many where there are more.
-std::vector<PartOfTime> by_tables(const TablesInRow& shape, const char* method, std::uint64_t pooling,
-                                  const char* figure, std::uint64_t few) {
-  if (shape.tables <= 2 * few) return {{run_of(shape, method, shape.tables, pooling), figure}};
-  const double beyond = static_cast<double>(shape.tables - 2 * few) / static_cast<double>(few);
-  return {{run_of(shape, method, 2 * few, pooling), figure, 1 + beyond},
-          {run_of(shape, method, few, pooling), figure, -beyond}};
-}
-
-std::vector<PartOfTime> pooling(const TablesInRow& shape, const char* method) {
-  return by_tables(shape, method, shape.pooling, "time_ns.pooling", few_pooled);
-}
-
-/// What has been pooled does not matter.
-std::vector<PartOfTime> all_to_all(const TablesInRow& shape) {
-  return by_tables(shape, "bulk", 1, "time_ns.all_to_all", few_exchanged);
-}
-
-std::vector<PartOfTime> one_after_the_other(const TablesInRow& shape) {
-  std::vector<PartOfTime> parts = pooling(shape, "bulk");
-  for (PartOfTime& part : all_to_all(shape)) parts.push_back(std::move(part));
-  return parts;
-}
-
-std::vector<PartOfTime> zero_copy(const TablesInRow& shape) {
-  std::vector<PartOfTime> parts = pooling(shape, "zero-copy");
-  parts.push_back({parts[0].settings, "time_ns.arrival"});
-  return parts;
-}
-
-std::vector<Measurement> embedding_times_in(const MeasuredRow& row) {
-  const TablesInRow shape = tables_of(row);
-  if (shape.batch < shape.gpus) row.reject("global_batch", "a sample for each GPU or more");
-  const std::pair<const char*, std::vector<PartOfTime>> columns[] = {
-      {"emb_us", pooling(shape, "bulk")},           {"a2a_us", all_to_all(shape)},
-      {"base_us", one_after_the_other(shape)},      {"zero_us", zero_copy(shape)},
-      {"emb_graph_us", pooling(shape, "bulk")},     {"zero_graph_us", zero_copy(shape)},
-      {"base_graph_us", one_after_the_other(shape)}};
-  std::vector<Measurement> times;
-  for (const auto& [column, parts] : columns) {
-    Measurement time;
-    time.quantity = column;
-    time.measured_us = row.amount(column);
-    time.parts = parts;
-    time.has_host_launch = time.quantity.find("graph") == std::string::npos;
-    times.push_back(std::move(time));
-  }
-  return times;
+std::vector<Measurement> pooling_times_in(const MeasuredRow& row) {
+  check_amounts(row, {"us_min", "us_max"});
+  constexpr std::uint64_t most = 1 << 20, most_rows = 1 << 30, widest = 4096, longest = 256, most_tables = 65536;
+  const PooledTables shape{row.count("rows", 1, most_rows), row.count("pool", 1, longest),
+                           row.count("batch", pooling_gpus, most), row.count("tables", 1, most_tables),
+                           row.count("dim", 1, widest)};
+  const char* const figure = "time_ns.pooling";
+  if (shape.tables <= 2 * few_tables) return {time_in(row, "us", {{pooling_run(shape, shape.tables), figure}})};
+  const double beyond = static_cast<double>(shape.tables - 2 * few_tables) / few_tables;
+  return {time_in(
+      row, "us",
+      {{pooling_run(shape, 2 * few_tables), figure, 1 + beyond}, {pooling_run(shape, few_tables), figure, -beyond}})};
 }
 
 }  // namespace
 
 MeasuredFile measured_embeddings() {
-  return {"embedding_all_to_all.csv",
-          {"gpus", "global_batch", "tables_per_gpu", "dim", "pool", "dtype", "rel_err", "emb_us", "a2a_us", "base_us",
-           "zero_us", "emb_graph_us", "zero_graph_us", "base_graph_us"},
-          embedding_times_in};
+  return {
+      "embedding_one_gpu.csv", {"rows", "pool", "batch", "tables", "dim", "us", "us_min", "us_max"}, pooling_times_in};
 }
 
 }  // namespace t3vp

@@ -12,7 +12,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<MeasuredFile> known_files() { return {measured_collectives(), measured_embeddings(), measured_gemms()}; }
+std::vector<MeasuredFile> known_files() {
+  return {measured_collective_workgroups(),
+          measured_collectives(),
+          measured_decoding(),
+          measured_decompositions(),
+          measured_embeddings(),
+          measured_exchanged_embeddings(),
+          measured_fused_stores(),
+          measured_gemm_traffic(),
+          measured_gemms(),
+          measured_orders(),
+          measured_sequences(),
+          measured_split_depths()};
+}
+
+/// They measure what parameters of the system say, or energy, which no report has.
+constexpr const char* files_without_runs[] = {"energy.csv",   "energy_gemm.csv", "hbm.csv",   "latency.csv",
+                                              "peer_dma.csv", "stream_sms.csv",  "vector.csv"};
 
 std::vector<std::string> csv_files(const fs::path& folder) {
   std::vector<std::string> names;
@@ -34,35 +51,53 @@ void require_columns(const CsvTable& table, const MeasuredFile& kind) {
   if (table.rows.empty()) throw InputError(table.file, "no row", "at least one");
 }
 
-void read_file(const fs::path& file, const MeasuredFile& kind, std::vector<Measurement>& times) {
+/// Rows that are left out are read as well: their values have to be right.
+void read_row(const MeasuredRow& row, const MeasuredFile& kind, Measurements& found) {
+  std::vector<Measurement> values = kind.values_in(row);
+  const std::string reason = kind.reason_to_leave_out == nullptr ? "" : kind.reason_to_leave_out(row);
+  if (!reason.empty()) {
+    found.left_out.push_back(fmt::format("{}: row {} is left out: {}", kind.name, row.number(), reason));
+    return;
+  }
+  for (Measurement& value : values) {
+    value.file = kind.name;
+    value.row = row.number();
+    found.values.push_back(std::move(value));
+  }
+}
+
+void read_file(const fs::path& file, const MeasuredFile& kind, Measurements& found) {
   const CsvTable table = read_csv(file, kind.columns, 1);
   require_columns(table, kind);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const MeasuredRow row(table, i);
-    for (Measurement& time : kind.times_in(row)) {
-      time.file = kind.name;
-      time.row = row.number();
-      times.push_back(std::move(time));
-    }
-  }
+  for (std::size_t i = 0; i < table.rows.size(); ++i) read_row(MeasuredRow(table, i), kind, found);
+}
+
+bool has_no_runs(const std::string& name) {
+  return std::find(std::begin(files_without_runs), std::end(files_without_runs), name) != std::end(files_without_runs);
 }
 
 }  // namespace
 
 Measurements read_measurements(const fs::path& folder) {
+  const std::vector<MeasuredFile> kinds = known_files();
   Measurements found;
-  std::vector<std::string> known;
-  for (const MeasuredFile& kind : known_files()) known.push_back(kind.name);
+  bool any = false;
   for (const std::string& name : csv_files(folder)) {
-    const auto kind = std::find(known.begin(), known.end(), name);
-    if (kind == known.end())
-      found.unread.push_back(name);
-    else
-      read_file(folder / name, known_files()[static_cast<std::size_t>(kind - known.begin())], found.times);
+    const auto kind =
+        std::find_if(kinds.begin(), kinds.end(), [&](const MeasuredFile& one) { return one.name == name; });
+    if (kind != kinds.end()) {
+      any = true;
+      read_file(folder / name, *kind, found);
+    } else {
+      (has_no_runs(name) ? found.set_aside : found.unread).push_back(name);
+    }
   }
-  if (found.times.empty())
+  if (!any && found.set_aside.empty()) {
+    std::vector<std::string> known;
+    for (const MeasuredFile& one : kinds) known.push_back(one.name);
     throw InputError("--data " + folder.string(), "none of the known files",
                      fmt::format("one of {}", fmt::join(known, ", ")));
+  }
   return found;
 }
 

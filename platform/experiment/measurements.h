@@ -1,4 +1,4 @@
-// Files of times that were measured on real GPUs, and the runs that predict them (docs/validation/h200.md).
+// Files of values that were measured on real GPUs, and the runs that predict them (docs/validation/h200.md).
 #pragma once
 
 #include <filesystem>
@@ -9,39 +9,54 @@
 
 namespace t3vp {
 
-/// A run, and what of it is part of a time.
-struct PartOfTime {
+/// A run, and what of it is part of a value.
+struct PartOfValue {
   std::vector<std::string> settings;  ///< "path=value"
-  std::string figure;                 ///< in ns: "time_ns.gemm"
+  std::string figure;                 ///< of its report: "time_ns.gemm"
   double times = 1;                   ///< that it counts
 };
 
-/// One measured time.
+/// One measured value.
 struct Measurement {
   std::string file;  ///< without its folder
   std::size_t row = 0;
-  std::string quantity;  ///< the column
-  double measured_us = 0;
-  std::vector<PartOfTime> parts;  ///< which predict it together
-  bool has_host_launch = false;   ///< the measured time, beside what the figures say
+  std::string quantity;     ///< the column
+  std::string unit = "us";  ///< of the column: us, bytes or GB/s
+  double measured = 0;
+  std::vector<PartOfValue> parts;       ///< which predict it together
+  std::vector<PartOfValue> divided_by;  ///< the sum of these divides the sum of `parts`; none: nothing does
+  unsigned host_launches = 0;           ///< in the measured time, beside what the figures say
 };
 
 /// A kind of file, by its name; all columns have to be there and no others.
 struct MeasuredFile {
   std::string name;
   std::vector<std::string> columns;
-  /// The times in a row, without file and row.
-  std::vector<Measurement> (*times_in)(const MeasuredRow& row);
+  /// The values in a row, without file and row.
+  std::vector<Measurement> (*values_in)(const MeasuredRow& row) = nullptr;
+  /// Returns why a row is not simulated, or nothing. Null: every row is.
+  std::string (*reason_to_leave_out)(const MeasuredRow& row) = nullptr;
 };
 
-/// One for each kind, in a source of its own.
+/// By their files, in sources of their own.
 MeasuredFile measured_gemms();
+MeasuredFile measured_decoding();
+MeasuredFile measured_orders();
+MeasuredFile measured_split_depths();
+MeasuredFile measured_gemm_traffic();
 MeasuredFile measured_collectives();
+MeasuredFile measured_collective_workgroups();
+MeasuredFile measured_sequences();
+MeasuredFile measured_decompositions();
+MeasuredFile measured_fused_stores();
+MeasuredFile measured_exchanged_embeddings();
 MeasuredFile measured_embeddings();
 
 struct Measurements {
-  std::vector<Measurement> times;   ///< file after file, row after row
-  std::vector<std::string> unread;  ///< CSV files of other names
+  std::vector<Measurement> values;     ///< file after file, row after row
+  std::vector<std::string> left_out;   ///< a line for each row that is not simulated, with the reason
+  std::vector<std::string> set_aside;  ///< files that measure parameters or what no report has
+  std::vector<std::string> unread;     ///< CSV files of other names
 };
 
 /// Reads the files of known names in the folder. Throws InputError about a file or row that is not as it should be, and

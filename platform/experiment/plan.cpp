@@ -34,11 +34,13 @@ std::string name_of(const RunConfiguration& configuration) {
 
 class Planner {
  public:
-  explicit Planner(const Experiment& experiment) : experiment_(experiment) {}
+  /// Without `refused`, a wrong run is an exception.
+  explicit Planner(const Experiment& experiment, std::vector<std::string>* refused = nullptr)
+      : experiment_(experiment), refused_(refused) {}
 
   Plan plan() {
     for (std::size_t c = 0; c < experiment_.cases.size(); ++c)
-      for (std::size_t m = 0; m < experiment_.methods.size(); ++m) add_row(c, m);
+      for (std::size_t m = 0; m < experiment_.methods.size(); ++m) add_row_or_refusal(c, m);
     // Afterwards: a run of another method, whichever comes first, may have simulated a part already.
     for (const Split& split : splits_) divide(split);
     return std::move(plan_);
@@ -51,6 +53,16 @@ class Planner {
     Settings settings;
     IsolatedRuns runs;
   };
+
+  void add_row_or_refusal(std::size_t c, std::size_t m) {
+    try {
+      add_row(c, m);
+    } catch (const InputError& error) {
+      if (refused_ == nullptr) throw;
+      refused_->push_back(error.what());
+      plan_.rows.push_back({c, m, "", no_run, no_run, no_run});
+    }
+  }
 
   void add_row(std::size_t c, std::size_t m) {
     const Settings of_row = experiment_.cases[c].settings + experiment_.methods[m].settings;
@@ -116,6 +128,7 @@ class Planner {
   }
 
   const Experiment& experiment_;
+  std::vector<std::string>* refused_;
   Plan plan_;
   std::map<std::string, std::size_t> index_;  ///< of runs by name
   std::vector<Split> splits_;
@@ -124,5 +137,9 @@ class Planner {
 }  // namespace
 
 Plan make_plan(const Experiment& experiment) { return Planner(experiment).plan(); }
+
+Plan make_plan(const Experiment& experiment, std::vector<std::string>& refused) {
+  return Planner(experiment, &refused).plan();
+}
 
 }  // namespace t3vp

@@ -16,11 +16,13 @@ struct PlannedRun {
   double weight = 0;        ///< bytes of its tensors, a measure of its cost
 };
 
+inline constexpr std::size_t no_run = static_cast<std::size_t>(-1);
+
 /// A case by a method. The three phases come from one run, or, with an ideal method, from several.
 struct PlannedRow {
   std::size_t case_index = 0, method_index = 0;
   std::string config_hash;
-  std::size_t gemm = 0, reduce_scatter = 0, all_gather = 0;  ///< runs
+  std::size_t gemm = 0, reduce_scatter = 0, all_gather = 0;  ///< runs; no_run: its run is refused
 
   bool is_whole() const { return gemm == reduce_scatter && gemm == all_gather; }
 };
@@ -32,5 +34,7 @@ struct Plan {
 
 /// Throws InputError about the case or method that makes a run wrong.
 Plan make_plan(const Experiment& experiment);
+/// The same, but a case or method that makes a run wrong is a line of `refused`, and has no run.
+Plan make_plan(const Experiment& experiment, std::vector<std::string>& refused);
 
 }  // namespace t3vp

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "experiment/csv.h"
 #include "system/embedded_system.h"
@@ -11,22 +13,36 @@ namespace t3vp {
 namespace {
 
 constexpr const char* method_name = "simulated";
-constexpr double ns_per_us = 1000;
 
-/// The errors of one quantity of a file.
+/// Of a report's figure in the value's unit: reports have ns, bytes, and so bytes per ns, which are GB/s.
+double figures_in(const std::string& unit) {
+  constexpr double ns_per_us = 1000;
+  return unit == "us" ? ns_per_us : 1;
+}
+
+/// The errors of a file, or of one quantity of it.
 struct Errors {
-  std::string file, quantity;
-  std::size_t count = 0, worst_row = 0;
-  double sum = 0, worst = 0;  ///< of absolute errors; the worst with its sign
+  std::string name, worst_place;
+  std::size_t count = 0;
+  double distances = 0, logarithms = 0, worst = 0;  ///< sums of |ln(s / m)| and ln(s / m); error of the worst
 
-  void add(const PredictedTime& time) {
-    const double error = time.error();
-    if (std::abs(error) >= std::abs(worst)) {
-      worst = error;
-      worst_row = time.measurement->row;
+  void add(const Prediction& one) {
+    const double logarithm = std::log(one.simulated / one.measurement->measured);
+    if (count == 0 || std::abs(logarithm) > std::abs(std::log1p(worst))) {
+      worst = one.error();
+      worst_place = fmt::format("row {} {}", one.measurement->row, one.measurement->quantity);
     }
-    sum += std::abs(error);
+    distances += std::abs(logarithm);
+    logarithms += logarithm;
     ++count;
+  }
+
+  std::string line() const {
+    std::string text = fmt::format("{:<40}{:>6}", name, count);
+    if (count == 0) return text + "\n";
+    const auto percent = [&](double sum) { return 100 * std::expm1(sum / static_cast<double>(count)); };
+    return text + fmt::format("{:>9.1f}%{:>+9.1f}%{:>+9.1f}%  in {}\n", percent(distances), percent(logarithms),
+                              100 * worst, worst_place);
   }
 };
 
@@ -35,74 +51,119 @@ double host_launch(const Experiment& experiment) {
   return experiment.base.content.at("system").value("host", nlohmann::json::object()).value("launch_ns", 0.0);
 }
 
-Errors& errors_of(std::vector<Errors>& all, const Measurement& m) {
-  for (Errors& errors : all)
-    if (errors.file == m.file && errors.quantity == m.quantity) return errors;
-  return all.emplace_back(Errors{m.file, m.quantity});
+/// The sum of parts, of which `run` is the next one's case.
+double sum_of(const std::vector<PartOfValue>& parts, const Results& results, std::size_t& run) {
+  double sum = 0;
+  for (const PartOfValue& part : parts) sum += part.times * results.value_of(part.figure, run++, method_name);
+  return sum;
+}
+
+std::vector<PartOfValue> all_parts(const Measurement& value) {
+  std::vector<PartOfValue> parts = value.parts;
+  parts.insert(parts.end(), value.divided_by.begin(), value.divided_by.end());
+  return parts;
+}
+
+std::vector<Prediction> of_file(const std::vector<Prediction>& predictions, const std::string& file) {
+  std::vector<Prediction> its;
+  std::copy_if(predictions.begin(), predictions.end(), std::back_inserter(its),
+               [&](const Prediction& one) { return one.measurement->file == file; });
+  return its;
+}
+
+std::string errors_of_file(const std::string& file, const std::vector<Prediction>& its) {
+  Errors all{file, ""};
+  std::vector<Errors> by_quantity;
+  for (const Prediction& one : its) {
+    const std::string name = "  " + one.measurement->quantity;
+    auto found =
+        std::find_if(by_quantity.begin(), by_quantity.end(), [&](const Errors& errors) { return errors.name == name; });
+    if (found == by_quantity.end()) found = by_quantity.insert(by_quantity.end(), Errors{name, ""});
+    if (!one.is_there()) continue;
+    all.add(one);
+    found->add(one);
+  }
+  std::string text = all.line();
+  if (by_quantity.size() > 1)
+    for (const Errors& errors : by_quantity) text += errors.line();
+  return text;
 }
 
 }  // namespace
 
-Experiment experiment_of(const std::vector<Measurement>& times, const std::string& system,
+bool Prediction::is_there() const { return std::isfinite(simulated) && simulated > 0; }
+
+Experiment experiment_of(const std::vector<Measurement>& values, const std::string& system,
                          const std::filesystem::path& data) {
   Experiment experiment;
   experiment.file = data;
   experiment.name = system;
   experiment.base = {system, "", {{"system", embedded_system(system)}}, {}};
   experiment.methods = {{method_name, {}, system}};
-  for (const Measurement& time : times) {
-    const std::string place = fmt::format("{}: row {}", time.file, time.row);
-    for (std::size_t i = 0; i < time.parts.size(); ++i)
+  for (const Measurement& value : values) {
+    const std::string place = fmt::format("{}: row {}", value.file, value.row);
+    std::size_t number = 0;
+    for (PartOfValue& part : all_parts(value)) {
+      const std::string which = number++ == 0 ? "" : fmt::format(", {}", number);
       experiment.cases.push_back(
-          {fmt::format("{} {}{}", place, time.quantity, i == 0 ? "" : fmt::format(", {}", i + 1)),
-           {},
-           time.parts[i].settings,
-           place});
+          {fmt::format("{} {}{}", place, value.quantity, which), {}, std::move(part.settings), place});
+    }
   }
   return experiment;
 }
 
-std::vector<PredictedTime> predicted_times(const std::vector<Measurement>& times, const Experiment& experiment,
-                                           const Results& results) {
-  std::vector<PredictedTime> predicted;
+std::vector<Prediction> predictions_of(const std::vector<Measurement>& values, const Experiment& experiment,
+                                       const Results& results) {
+  std::vector<Prediction> predictions;
   std::size_t run = 0;  // in the order of the cases
-  for (const Measurement& time : times) {
-    double ns = time.has_host_launch ? host_launch(experiment) : 0;
-    for (const PartOfTime& part : time.parts)
-      ns += part.times * results.value_of(part.figure, run++, experiment.methods[0].name);
-    predicted.push_back({&time, ns / ns_per_us});
+  for (const Measurement& value : values) {
+    double simulated = sum_of(value.parts, results, run) + value.host_launches * host_launch(experiment);
+    if (!value.divided_by.empty()) simulated /= sum_of(value.divided_by, results, run);
+    predictions.push_back({&value, simulated / figures_in(value.unit)});
   }
-  return predicted;
+  return predictions;
 }
 
-std::string validation_csv(const std::vector<PredictedTime>& times) {
-  std::string text = csv_line({"file", "row", "quantity", "measured_us", "simulated_us", "error"});
-  for (const PredictedTime& time : times) {
-    const Measurement& m = *time.measurement;
-    const bool is_there = !std::isnan(time.simulated_us);
-    text += csv_line({m.file, fmt::format("{}", m.row), m.quantity, fmt::format("{}", m.measured_us),
-                      is_there ? fmt::format("{:.3f}", time.simulated_us) : "",
-                      is_there ? fmt::format("{:.4f}", time.error()) : ""});
+std::string validation_csv(const std::vector<Prediction>& predictions) {
+  std::string text = csv_line({"file", "row", "quantity", "unit", "measured", "simulated", "error"});
+  for (const Prediction& one : predictions) {
+    const Measurement& m = *one.measurement;
+    text += csv_line({m.file, fmt::format("{}", m.row), m.quantity, m.unit, fmt::format("{}", m.measured),
+                      one.is_there() ? fmt::format("{:.3f}", one.simulated) : "",
+                      one.is_there() ? fmt::format("{:.4f}", one.error()) : ""});
   }
   return text;
 }
 
-std::string validation_table(const std::vector<PredictedTime>& times) {
-  std::vector<Errors> all;
-  for (const PredictedTime& time : times) {
-    Errors& errors = errors_of(all, *time.measurement);
-    if (!std::isnan(time.simulated_us)) errors.add(time);
-  }
-  std::string text =
-      fmt::format("{:<26}{:<14}{:>6}{:>13}{:>14}\n", "file", "quantity", "rows", "mean error", "worst error");
-  for (const Errors& errors : all) {
-    text += fmt::format("{:<26}{:<14}{:>6}", errors.file, errors.quantity, errors.count);
-    if (errors.count != 0)
-      text += fmt::format("{:>12.1f}%{:>+13.1f}%  in row {}", 100 * errors.sum / static_cast<double>(errors.count),
-                          100 * errors.worst, errors.worst_row);
-    text += "\n";
-  }
+std::string validation_table(const std::vector<Prediction>& predictions) {
+  std::string text = fmt::format("{:<40}{:>6}{:>10}{:>10}{:>10}\n", "file", "values", "error", "bias", "worst");
+  for (const std::string& file : files_of(predictions)) text += errors_of_file(file, of_file(predictions, file));
   return text;
+}
+
+std::vector<std::string> incomplete_files(const std::vector<Prediction>& predictions) {
+  constexpr double enough = 0.95;
+  std::vector<std::string> lines;
+  for (const std::string& file : files_of(predictions)) {
+    std::map<std::size_t, bool> rows;  // whether all values are there
+    for (const Prediction& one : of_file(predictions, file)) {
+      const auto [row, is_new] = rows.emplace(one.measurement->row, true);
+      row->second = row->second && one.is_there();
+    }
+    const auto complete = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.second; });
+    if (static_cast<double>(complete) < enough * static_cast<double>(rows.size()))
+      lines.push_back(fmt::format("{}: {} of {} rows simulated, expected {:.0f}% or more", file, complete, rows.size(),
+                                  100 * enough));
+  }
+  return lines;
+}
+
+std::vector<std::string> files_of(const std::vector<Prediction>& predictions) {
+  std::vector<std::string> files;
+  for (const Prediction& one : predictions)
+    if (std::find(files.begin(), files.end(), one.measurement->file) == files.end())
+      files.push_back(one.measurement->file);
+  return files;
 }
 
 }  // namespace t3vp

@@ -1,4 +1,4 @@
-// Measured times beside simulated ones.
+// Measured values beside simulated ones.
 #pragma once
 
 #include <string>
@@ -10,27 +10,35 @@
 
 namespace t3vp {
 
-/// A case for each part of each time, in their order, on the embedded system of that name. `data` is the folder that
+/// A case for each part of each value, in their order, on the embedded system of that name. `data` is the folder that
 /// messages name.
-Experiment experiment_of(const std::vector<Measurement>& times, const std::string& system,
+Experiment experiment_of(const std::vector<Measurement>& values, const std::string& system,
                          const std::filesystem::path& data);
 
-struct PredictedTime {
+struct Prediction {
   const Measurement* measurement;
-  double simulated_us;  ///< NaN where the run has failed
+  double simulated;  ///< in the measured value's unit; NaN where a run has failed or is refused
 
+  bool is_there() const;
   /// Simulated over measured, less 1.
-  double error() const { return simulated_us / measurement->measured_us - 1; }
+  double error() const { return simulated / measurement->measured - 1; }
 };
 
-/// In the order of `times`, of which the experiment has been made and all runs taken into `results`.
-std::vector<PredictedTime> predicted_times(const std::vector<Measurement>& times, const Experiment& experiment,
-                                           const Results& results);
+/// In the order of `values`, of which the experiment has been made and all runs taken into `results`.
+std::vector<Prediction> predictions_of(const std::vector<Measurement>& values, const Experiment& experiment,
+                                       const Results& results);
 
-/// A line per time: file, row, quantity, measured_us, simulated_us, error.
-std::string validation_csv(const std::vector<PredictedTime>& times);
+/// A line per value: file, row, quantity, unit, measured, simulated, error.
+std::string validation_csv(const std::vector<Prediction>& predictions);
 
-/// A line per file and quantity: mean and worst absolute error, and where the worst is.
-std::string validation_table(const std::vector<PredictedTime>& times);
+/// A line per file, and one per quantity where a file has several: exp(mean |ln(simulated / measured)|) - 1, the bias
+/// exp(mean ln(simulated / measured)) - 1, and the worst error with its row.
+std::string validation_table(const std::vector<Prediction>& predictions);
+
+/// A line for each file of which less than 95% of the rows have all their values.
+std::vector<std::string> incomplete_files(const std::vector<Prediction>& predictions);
+
+/// The files of the values, each once.
+std::vector<std::string> files_of(const std::vector<Prediction>& predictions);
 
 }  // namespace t3vp

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "experiments/small_experiment.h"
+#include "experiments/measured_times.h"
 
 namespace t3vp::test::validation_test {
 
@@ -12,26 +12,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* gemm_header = "model,tp,sublayer,M,N,K,us,us_min,us_max\n";
-constexpr const char* collectives_header = "gpus,op,mbytes,us,us_min,us_max\n";
-constexpr const char* embeddings_header =
-    "gpus,global_batch,tables_per_gpu,dim,pool,dtype,rel_err,emb_us,a2a_us,base_us,zero_us,emb_graph_us,zero_graph_us,"
-    "base_graph_us\n";
-
-/// A folder with files of measured times, and what `validate` makes of them.
-class MeasuredTimes : public Folder {
- public:
-  MeasuredTimes() { fs::create_directory(data()); }
-  fs::path data() const { return *this / "data"; }
-  fs::path table() const { return *this / "results" / "h200.csv"; }
-  void put(const std::string& file, const std::string& text) const { write("data/" + file, text); }
-  Outcome validate(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments{"validate", "h200", "--data", data(), "--out", *this / "results"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(arguments);
-  }
-};
 
 /// What a run by itself takes, in us.
 double simulated_us(const json& workload, std::uint32_t gpus, const std::string& phase,
@@ -77,9 +57,9 @@ void require_row(const std::map<std::string, std::string>& row, const std::strin
   INFO(file << " row " << number);
   CHECK(row.at("file") == file);
   CHECK(row.at("row") == std::to_string(number));
-  CHECK(row.at("quantity") == "us");
-  CHECK(std::stod(row.at("measured_us")) == Approx(measured));
-  CHECK(std::stod(row.at("simulated_us")) == Approx(simulated).margin(0.001));
+  CHECK((row.at("quantity") == "us" && row.at("unit") == "us"));
+  CHECK(std::stod(row.at("measured")) == Approx(measured));
+  CHECK(std::stod(row.at("simulated")) == Approx(simulated).margin(0.001));
   CHECK(std::stod(row.at("error")) == Approx(simulated / measured - 1).margin(0.0001));
 }
 
@@ -122,9 +102,8 @@ TEST_CASE("embedding tables stand beside what grows from few of them to as many 
   const auto simulated = [&](std::size_t row, std::size_t quantity) {
     const auto& one = rows[row * 7 + quantity];
     CHECK(one.at("quantity") == quantities[quantity]);
-    CHECK(std::stod(one.at("measured_us")) ==
-          Approx(10.0 * static_cast<double>(quantity + 1) + static_cast<double>(row)));
-    return std::stod(one.at("simulated_us"));
+    CHECK(std::stod(one.at("measured")) == Approx(10.0 * static_cast<double>(quantity + 1) + static_cast<double>(row)));
+    return std::stod(one.at("simulated"));
   };
   const double host = host_launch_us();
   const auto check = [&](std::size_t row, double pooling, double all_to_all, double zero) {
@@ -167,118 +146,37 @@ TEST_CASE("a collective's start and the steps at which it waits take their time 
   CHECK(us({"system.kernels.ring.workgroups=1"}) > plain);
 }
 
-TEST_CASE("the summary has the mean and the worst error of each file whatever the order of columns and jobs") {
+TEST_CASE("the summary has error and bias of each file whatever the order of columns and jobs") {
   const MeasuredTimes times;
   times.put("gemm.csv", "us_max,us,us_min,K,N,M,sublayer,tp,model\n9,8,7,64,256,256,IP,1,X\n9,4,3,64,256,256,IP,1,X\n");
   times.put("notes.csv", "anything\n");
+  times.put("latency.csv", "sets parameters, and is not read\n");
   times.put("README.md", "not a table\n");
   const Outcome outcome = times.validate({"--jobs", "2"});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   const double us = gemm_us(256, 256, 64, false);
-  const double first = us / 8 - 1, second = us / 4 - 1;
-  const double mean = (std::abs(first) + std::abs(second)) / 2;
-  const bool second_is_worst = std::abs(second) >= std::abs(first);
+  const double first = std::log(us / 8), second = std::log(us / 4);
+  const double error = std::expm1((std::abs(first) + std::abs(second)) / 2), bias = std::expm1((first + second) / 2);
+  const bool second_is_worst = std::abs(second) > std::abs(first);
   std::istringstream lines(outcome.out);
-  std::string line, file, quantity, mean_text, worst_text, in, row, worst_row;
+  std::string line, file, error_text, bias_text, worst_text, in, row, worst_row, quantity;
   std::getline(lines, line);
   int count = 0;
-  lines >> file >> quantity >> count >> mean_text >> worst_text >> in >> row >> worst_row;
+  lines >> file >> count >> error_text >> bias_text >> worst_text >> in >> row >> worst_row >> quantity;
   CHECK((file == "gemm.csv" && quantity == "us" && count == 2));
-  CHECK(std::stod(mean_text) == Approx(100 * mean).margin(0.06));
-  CHECK(std::stod(worst_text) == Approx(100 * (second_is_worst ? second : first)).margin(0.06));
+  CHECK(std::stod(error_text) == Approx(100 * error).margin(0.06));
+  CHECK(std::stod(bias_text) == Approx(100 * bias).margin(0.06));
+  CHECK(std::stod(worst_text) == Approx(100 * std::expm1(second_is_worst ? second : first)).margin(0.06));
   CHECK(worst_row == (second_is_worst ? "2" : "1"));
-  CHECK_THAT(outcome.out, Catch::Contains("not simulated: notes.csv"));
+  CHECK_THAT(outcome.out, Catch::Contains("\nnot simulated: notes.csv"));
+  CHECK_THAT(outcome.out, Catch::Contains("measure energy: latency.csv"));
   CHECK_THAT(outcome.out, Catch::Contains("1 runs;"));  // of two equal rows
+  CHECK(fs::exists(times.table().parent_path() / "gemm.gnuplot"));
 
   const std::string table = text_of(times.table());
   CHECK(times.validate({"--jobs", "1"}).exit_code == 0);
   CHECK(text_of(times.table()) == table);
-}
-
-TEST_CASE("a file of measured times that is not as it should be is refused with its row") {
-  struct Case {
-    std::string file, text, where, found;
-  };
-  const std::string gemm = gemm_header, good = "X,1,OP,256,256,64,8,7,9\n", collectives = collectives_header,
-                    embeddings = embeddings_header;
-  const Case cases[] = {
-      {"gemm.csv", "", "gemm.csv", "no column model"},
-      {"gemm.csv", gemm, "gemm.csv", "no row"},
-      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min\nX,1,OP,256,256,64,8,7\n", "gemm.csv", "no column us_max"},
-      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min,us_max,dtype\nX,1,OP,256,256,64,8,7,9,fp8\n", "gemm.csv",
-       "columns model,tp,sublayer,M,N,K,us,us_min,us_max,dtype"},
-      {"gemm.csv", gemm + good + "X,1,OP,256,256,64,8,7\n", "gemm.csv: row 2", "8 values"},
-      {"gemm.csv", gemm + good + good + "X,1,QKV,256,256,64,8,7,9\n", "gemm.csv: row 3: sublayer", "QKV"},
-      {"gemm.csv", gemm + "X,1,OP,256.5,256,64,8,7,9\n", "gemm.csv: row 1: M", "256.5"},
-      {"gemm.csv", gemm + "X,1,OP,256,0,64,8,7,9\n", "gemm.csv: row 1: N", "0"},
-      {"gemm.csv", gemm + "X,1,OP,256,256,-64,8,7,9\n", "gemm.csv: row 1: K", "-64"},
-      {"gemm.csv", gemm + "X,,OP,256,256,64,8,7,9\n", "gemm.csv: row 1: tp", "nothing"},
-      {"gemm.csv", gemm + "X,1,OP,256,256,64,nan,7,9\n", "gemm.csv: row 1: us", "nan"},
-      {"gemm.csv", gemm + "X,1,OP,256,256,64,8,7,none\n", "gemm.csv: row 1: us_max", "none"},
-      {"gemm.csv", gemm + good + "X,1,OP,1000000,1000000,64,8,7,9\n", "gemm.csv: row 2",
-       "with h200-4 a run that is refused"},
-      {"collectives.csv", collectives + "4,reduce,6,53,52,54\n", "collectives.csv: row 1: op", "reduce"},
-      {"collectives.csv", collectives + "1,all_gather,6,53,52,54\n", "collectives.csv: row 1: gpus", "1"},
-      {"collectives.csv", collectives + "4,all_gather,0,53,52,54\n", "collectives.csv: row 1: mbytes", "0"},
-      {"collectives.csv", collectives + "4,all_gather,1e9,53,52,54\n", "collectives.csv: row 1: mbytes", "1e9"},
-      {"collectives.csv", collectives + "4,all_gather,6,-53,52,54\n", "collectives.csv: row 1: us", "-53"},
-      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,bf16,0,1,2,3,4,5,6,7\n",
-       "embedding_all_to_all.csv: row 1: dtype", "bf16"},
-      {"embedding_all_to_all.csv", embeddings + "4,3,8,64,5,fp32,0,1,2,3,4,5,6,7\n",
-       "embedding_all_to_all.csv: row 1: global_batch", "3"},
-      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,257,fp32,0,1,2,3,4,5,6,7\n",
-       "embedding_all_to_all.csv: row 1: pool", "257"},
-      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,fp32,0,1,2,3,4,5,6,none\n",
-       "embedding_all_to_all.csv: row 1: base_graph_us", "none"},
-  };
-  for (const Case& one : cases) {
-    INFO(one.text);
-    const MeasuredTimes times;
-    times.put(one.file, one.text);
-    const Outcome outcome = times.validate();
-    CHECK(outcome.exit_code == 2);
-    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-    CHECK_THAT(outcome.err, Catch::Contains(one.where + ": found " + one.found));
-    CHECK_FALSE(fs::exists(times.table()));
-  }
-}
-
-TEST_CASE("a folder without measured times and a machine that is not known are refused") {
-  const MeasuredTimes times;
-  CHECK_THAT(times.validate().err, Catch::Contains("found none of the known files, expected one of"));
-  fs::remove_all(times.data());
-  const Outcome gone = times.validate();
-  CHECK(gone.exit_code == 2);
-  CHECK_THAT(gone.err, Catch::StartsWith("--data " + times.data().string() + ": found "));
-  const Outcome other = run_program({"validate", "h300", "--data", times.data()});
-  CHECK(other.exit_code == 2);
-  CHECK_THAT(other.err, Catch::Contains("h300"));
-}
-
-TEST_CASE("a run that fails leaves its row without a simulated time and the others as they are") {
-  const MeasuredTimes times;
-  times.put("gemm.csv", std::string(gemm_header) + "X,1,IP,256,256,64,8,7,9\nX,1,IP,65536,16384,16384,9000,8,9\n");
-  const Outcome outcome = times.validate({"--timeout", "5"});
-  CHECK(outcome.exit_code == 1);
-  CHECK_THAT(outcome.err, Catch::StartsWith("gemm.csv: row 2 us, simulated: "));
-  const auto rows = rows_of(times.table());
-  REQUIRE(rows.size() == 2);
-  CHECK_FALSE(rows[0].at("simulated_us").empty());
-  CHECK((rows[1].at("simulated_us").empty() && rows[1].at("error").empty()));
-}
-
-TEST_CASE("the reference measurements of four H200 are read row by row") {
-  const MeasuredTimes times;
-  for (const char* file : {"gemm.csv", "collectives.csv", "embedding_all_to_all.csv"})
-    fs::copy_file(fs::path(T3VP_SOURCE_DIR) / "testbenches/experiments/h200" / file, times.data() / file);
-  const Outcome outcome = times.validate({"--timeout", "0.001"});  // to read them is enough
-  CHECK(outcome.exit_code == 1);
-  const auto rows = rows_of(times.table());
-  REQUIRE(rows.size() == 44);
-  CHECK((rows[0].at("file") == "collectives.csv" && rows[0].at("measured_us") == "53.376"));
-  CHECK((rows[6].at("file") == "embedding_all_to_all.csv" && rows[6].at("measured_us") == "1196.384"));
-  CHECK((rows[43].at("file") == "gemm.csv" && rows[43].at("row") == "24" && rows[43].at("measured_us") == "194.304"));
 }
 
 }  // namespace t3vp::test::validation_test

@@ -1,0 +1,18 @@
+// Pictures of measured and simulated values, one against the other.
+#pragma once
+
+#include <filesystem>
+
+#include "experiment/plots.h"
+#include "experiment/validation.h"
+
+namespace t3vp {
+
+/// The NAMEs of what draw_correlations() may write, each once.
+std::vector<std::string> correlation_names(const std::vector<Measurement>& values);
+
+/// Draws simulated over measured values of each file and unit on logarithmic axes, with the band within 10%. Writes
+/// NAME.gnuplot and lets gnuplot, where it is installed, make NAME.svg of it.
+Pictures draw_correlations(const std::vector<Prediction>& predictions, const std::filesystem::path& folder);
+
+}  // namespace t3vp

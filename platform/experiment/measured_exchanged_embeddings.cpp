@@ -1,0 +1,83 @@
+// embedding_all_to_all.csv: embedding tables of PyTorch, a pooling kernel for each, and their all-to-all; eager (the
+// host launches) and as a graph.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiment/measured_runs.h"
+
+namespace t3vp {
+namespace {
+
+/// Tables are pooled one after the other, and the all-to-all's time grows with the bytes. A row of many tables lies on
+/// the line through two numbers of them; with the first ones the cache is still empty.
+constexpr std::uint64_t few_pooled = 4, few_exchanged = 32;
+/// Of a table: the files do not say how many.
+constexpr std::uint64_t table_rows = 100'000;
+
+struct TablesInRow {
+  std::uint64_t gpus, batch, tables, dimension, pooling;
+  std::string element;
+};
+
+TablesInRow tables_of(const MeasuredRow& row) {
+  constexpr std::uint64_t most = 1 << 20, widest = 4096, longest = 256;
+  return {row.count("gpus", 2, longest), row.count("global_batch", 2, most), row.count("tables_per_gpu", 1, most),
+          row.count("dim", 1, widest),   row.count("pool", 1, longest),      row.name("dtype", {"fp32", "fp16"})};
+}
+
+std::vector<std::string> run_of(const TablesInRow& shape, const char* method, std::uint64_t tables,
+                                std::uint64_t pooling) {
+  return {fmt::format("method={}", method), fmt::format("gpus={}", shape.gpus),
+          fmt::format(R"(workload={{"embedding": {{"global_batch": {}, "tables_per_gpu": {}, "dimension": {}, )"
+                      R"("pooling": {}, "rows": {}, "element": "{}"}}}})",
+                      shape.batch, tables, shape.dimension, pooling, table_rows, shape.element)};
+}
+
+/// The figure of all tables; of `few` and twice as many where there are more.
+Parts by_tables(const TablesInRow& shape, const char* method, std::uint64_t pooling, const char* figure,
+                std::uint64_t few) {
+  if (shape.tables <= 2 * few) return {{run_of(shape, method, shape.tables, pooling), figure}};
+  const double beyond = static_cast<double>(shape.tables - 2 * few) / static_cast<double>(few);
+  return {{run_of(shape, method, 2 * few, pooling), figure, 1 + beyond},
+          {run_of(shape, method, few, pooling), figure, -beyond}};
+}
+
+Parts pooling(const TablesInRow& shape, const char* method) {
+  return by_tables(shape, method, shape.pooling, "time_ns.pooling", few_pooled);
+}
+
+/// What has been pooled does not matter.
+Parts all_to_all(const TablesInRow& shape) { return by_tables(shape, "bulk", 1, "time_ns.all_to_all", few_exchanged); }
+
+Parts one_after_the_other(const TablesInRow& shape) {
+  Parts parts = pooling(shape, "bulk");
+  for (PartOfValue& part : all_to_all(shape)) parts.push_back(std::move(part));
+  return parts;
+}
+
+Parts zero_copy(const TablesInRow& shape) {
+  Parts parts = pooling(shape, "zero-copy");
+  parts.push_back({parts[0].settings, "time_ns.arrival"});
+  return parts;
+}
+
+std::vector<Measurement> embedding_times_in(const MeasuredRow& row) {
+  const TablesInRow shape = tables_of(row);
+  if (shape.batch < shape.gpus) row.reject("global_batch", "a sample for each GPU or more");
+  return {time_in(row, "emb_us", pooling(shape, "bulk"), 1),        time_in(row, "a2a_us", all_to_all(shape), 1),
+          time_in(row, "base_us", one_after_the_other(shape), 1),   time_in(row, "zero_us", zero_copy(shape), 1),
+          time_in(row, "emb_graph_us", pooling(shape, "bulk")),     time_in(row, "zero_graph_us", zero_copy(shape)),
+          time_in(row, "base_graph_us", one_after_the_other(shape))};
+}
+
+}  // namespace
+
+MeasuredFile measured_exchanged_embeddings() {
+  return {"embedding_all_to_all.csv",
+          {"gpus", "global_batch", "tables_per_gpu", "dim", "pool", "dtype", "rel_err", "emb_us", "a2a_us", "base_us",
+           "zero_us", "emb_graph_us", "zero_graph_us", "base_graph_us"},
+          embedding_times_in};
+}
+
+}  // namespace t3vp

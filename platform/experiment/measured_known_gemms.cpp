@@ -1,0 +1,66 @@
+// known_order.csv, known_splitk.csv: GEMMs alone on one GPU whose kernel is known.
+#include <fmt/format.h>
+
+#include "experiment/measured_known_gemm.h"
+
+namespace t3vp {
+namespace {
+
+constexpr std::uint64_t largest_tile = 1024, largest_group = 1024, most_parts = 64;
+
+/// As known_gemm(), with K in parts that workgroups of their own add up. `update` is the type of atomic adds, or empty.
+Settings split_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t /*parts*/,
+                    const std::string& /*update*/) {
+  return known_gemm(gemm, tile, 1);
+}
+
+std::vector<Measurement> ordered_times_in(const MeasuredRow& row) {
+  check_amounts(row, {"us_min", "us_max"});
+  const TileInRow tile = tile_of(row);
+  const std::uint64_t group = group_of(row);
+  const PipelineInRow pipeline{row.count("slab_k", 8, 1024), row.count("stages", 1, 16)};
+  const auto settings = [&](const GemmInRow& gemm) { return known_gemm(gemm, tile, group, pipeline); };
+  return {time_in(row, "us", by_depth(gemm_of(row), settings, "time_ns.gemm"))};
+}
+
+std::vector<Measurement> split_times_in(const MeasuredRow& row) {
+  check_amounts(row, {"us_min", "us_max"});
+  const TileInRow tile = tile_of(row);
+  const std::uint64_t parts = row.count("split", 1, most_parts);
+  const std::string& store = row.name("store", {"store", "update_f32", "update_f16"});
+  const std::string update = store == "store" ? "" : store == "update_f32" ? "fp32" : "fp16";
+  const auto settings = [&](const GemmInRow& gemm) { return split_gemm(gemm, tile, parts, update); };
+  return {time_in(row, "us", by_depth(gemm_of(row, true), settings, "time_ns.gemm"))};
+}
+
+}  // namespace
+
+TileInRow tile_of(const MeasuredRow& row) {
+  return {row.count("tile_m", 8, largest_tile), row.count("tile_n", 8, largest_tile)};
+}
+
+std::uint64_t group_of(const MeasuredRow& row) { return row.count("group_m", 1, largest_group); }
+
+Settings known_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t /*group*/,
+                    const PipelineInRow& pipeline) {
+  return joined(gemm_alone(gemm, fmt::format(R"("tile": "{}x{}")", tile.rows, tile.columns)),
+                Settings{fmt::format("system.compute.slab_depth={}", pipeline.depth),
+                         fmt::format("system.compute.prefetch_slabs={}", pipeline.stages)});
+}
+
+MeasuredFile measured_orders() {
+  return {"known_order.csv",
+          {"model", "sublayer", "tp", "M", "N", "K", "transpose_b", "tile_m", "tile_n", "slab_k", "stages", "group_m",
+           "us", "us_min", "us_max"},
+          ordered_times_in,
+          unaligned_depth};
+}
+
+MeasuredFile measured_split_depths() {
+  return {"known_splitk.csv",
+          {"M", "N", "K", "tile_m", "tile_n", "split", "store", "us", "us_min", "us_max"},
+          split_times_in,
+          unaligned_depth};
+}
+
+}  // namespace t3vp

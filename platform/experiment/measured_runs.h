@@ -1,0 +1,65 @@
+// What files of measured values share: GEMMs and collectives in rows, the runs that predict them, rows that are left
+// out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiment/measurements.h"
+
+namespace t3vp {
+
+using Settings = std::vector<std::string>;
+using Parts = std::vector<PartOfValue>;
+
+inline constexpr const char* fast_memory = "system.memory.model=loosely-timed";
+/// The largest size that a row may have along a dimension.
+inline constexpr std::uint64_t longest_dimension = 1 << 20;
+inline constexpr std::uint64_t most_measured_gpus = 256;
+
+template <typename T>
+std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+struct GemmInRow {
+  std::uint64_t m, n, k;
+  bool transpose_b;
+};
+/// By the columns M, N and K.
+GemmInRow gemm_of(const MeasuredRow& row, bool transpose_b);
+/// The same with B transposed as the column `transpose_b` says.
+GemmInRow gemm_of(const MeasuredRow& row);
+
+/// By the column `sublayer`: FC-1 and IP were measured with B not transposed, OP and FC-2 with B transposed, as in the
+/// forward pass (T3 5.2).
+bool transposes_b(const MeasuredRow& row);
+
+/// The value of the key workload.gemm; `more` are further keys of it as JSON: R"("tile": "128x128")".
+std::string gemm_json(const GemmInRow& gemm, const std::string& more = "");
+/// A GEMM alone on one GPU.
+Settings gemm_alone(const GemmInRow& gemm, const std::string& more = "");
+
+/// A figure of a run of the GEMM on so many GPUs. Where that run would be long, it is on the line through the figures
+/// of two GEMMs with a smaller K. `settings` returns the run's settings.
+Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
+               const std::string& figure, std::uint64_t gpus = 1);
+
+/// A standalone collective of a library, whose rings go round all GPUs.
+Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint64_t gpus);
+
+/// Columns that are not simulated, but have to be numbers above 0.
+void check_amounts(const MeasuredRow& row, const std::vector<const char*>& columns);
+
+/// A time in us of these parts, by the name of its column.
+Measurement time_in(const MeasuredRow& row, const char* column, Parts parts, unsigned host_launches = 0);
+
+/// Rows whose K is no multiple of 8 are left out: the library had other kernels for them.
+std::string unaligned_depth(const MeasuredRow& row);
+/// Rows whose median is far above their shortest time are left out: something else ran beside them.
+std::string unsteady(const MeasuredRow& row, const char* median, const char* shortest);
+
+}  // namespace t3vp

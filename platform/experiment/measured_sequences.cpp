@@ -1,0 +1,118 @@
+// sequential.csv, decomposed.csv, fused_stores.csv: a sub-layer's GEMM and collectives of all GPUs, one after the other
+// or overlapped.
+#include <fmt/format.h>
+
+#include "experiment/measured_known_gemm.h"
+#include "experiment/measured_runs.h"
+
+namespace t3vp {
+namespace {
+
+constexpr std::uint64_t element_bytes = 2;
+
+std::uint64_t gpus_of(const MeasuredRow& row) { return row.count("gpus", 2, most_measured_gpus); }
+
+Parts library_time(const GemmInRow& gemm) {
+  return by_depth(
+      gemm, [](const GemmInRow& one) { return gemm_alone(one); }, "time_ns.gemm");
+}
+
+/// The output's reduce-scatter or all-gather; `columns` of the gathered matrix, which has M rows.
+Parts collective(const char* op, const GemmInRow& gemm, std::uint64_t columns, std::uint64_t gpus) {
+  return {{collective_alone(op, gemm.m * columns * element_bytes, gpus), "time_ns.collective"}};
+}
+
+/// A rival's run; `rival` and `gemm_keys` are keys as JSON.
+Settings rival(const char* method, const GemmInRow& gemm, std::uint64_t gpus, const std::string& rival_keys,
+               const std::string& gemm_keys) {
+  return {fmt::format("method={}", method), fmt::format("gpus={}", gpus),
+          fmt::format(R"(workload={{"gemm": {}, "rival": {{{}}}}})", gemm_json(gemm, gemm_keys), rival_keys),
+          fast_memory};
+}
+
+Parts by_rival(const char* method, const GemmInRow& gemm, std::uint64_t gpus, const char* figure,
+               const std::string& rival_keys = "", const std::string& gemm_keys = "") {
+  return by_depth(
+      gemm, [&](const GemmInRow& one) { return rival(method, one, gpus, rival_keys, gemm_keys); }, figure, gpus);
+}
+
+std::vector<Measurement> sequential_times_in(const MeasuredRow& row) {
+  const std::uint64_t gpus = gpus_of(row);
+  const GemmInRow shape = gemm_of(row, transposes_b(row));
+  const Parts gemm = library_time(shape), scatter = collective("reduce-scatter", shape, shape.n, gpus),
+              gather = collective("all-gather", shape, shape.n, gpus);
+  return {time_in(row, "gemm_us", gemm, 1), time_in(row, "rs_us", scatter, 1), time_in(row, "ag_us", gather, 1),
+          time_in(row, "gemm_rs_us", joined(gemm, scatter), 1),
+          time_in(row, "gemm_rs_ag_us", joined(joined(gemm, scatter), gather), 1)};
+}
+
+/// PyTorch's asynchronous tensor parallelism. Before its all-gather the GPUs share A, which has K columns.
+std::vector<Measurement> decomposed_times_in(const MeasuredRow& row) {
+  const std::uint64_t gpus = gpus_of(row);
+  const GemmInRow shape = gemm_of(row, transposes_b(row));
+  const Parts gemm = library_time(shape);
+  return {time_in(row, "fused_gemm_rs_us", by_rival("decomposed", shape, gpus, "time_ns.fused"), 1),
+          time_in(row, "gemm_then_rs_us", joined(gemm, collective("reduce-scatter", shape, shape.n, gpus)), 1),
+          time_in(row, "fused_ag_gemm_us", by_rival("decomposed-gather", shape, gpus, "time_ns.total"), 1),
+          time_in(row, "ag_then_gemm_us", joined(collective("all-gather", shape, shape.k, gpus), gemm), 1)};
+}
+
+/// Keys of the GEMM whose stores go to owners.
+constexpr const char* stored_fp16 = R"("tile": "128x256")";
+constexpr const char* stored_fp32 = R"("tile": "128x256", "element": "fp32")";
+
+/// Workgroups in row order, or from the next GPU's rows on.
+constexpr const char* in_order = R"("order": "natural")";
+constexpr const char* staggered = R"("order": "rotated")";
+
+std::vector<Measurement> fused_times_in(const MeasuredRow& row) {
+  check_amounts(row, {"barrier_us"});
+  const std::uint64_t gpus = gpus_of(row);
+  const GemmInRow shape = gemm_of(row, transposes_b(row));
+  const Parts library = library_time(shape), scatter = collective("reduce-scatter", shape, shape.n, gpus);
+  const auto local = [](const GemmInRow& one) { return known_gemm(one, {128, 256}, 1); };
+  const auto stores = [&](const char* order) {
+    return by_rival("stored-tiles", shape, gpus, "time_ns.gemm", order, stored_fp16);
+  };
+  const auto adds = [&](const char* order, const char* stored) {
+    return by_rival("direct-update", shape, gpus, "time_ns.fused", order, stored);
+  };
+  return {time_in(row, "gemm_cublas_us", library, 1),
+          time_in(row, "gemm_local_us", by_depth(shape, local, "time_ns.gemm"), 1),
+          time_in(row, "rs_us", scatter, 1),
+          time_in(row, "gemm_then_rs_us", joined(library, scatter), 1),
+          time_in(row, "gemm_peer_store_us", stores(in_order), 1),
+          time_in(row, "gemm_peer_atomic_f32_us", adds(in_order, stored_fp32), 1),
+          time_in(row, "gemm_peer_atomic_f16_us", adds(in_order, stored_fp16), 1),
+          time_in(row, "gemm_peer_store_us_stag", stores(staggered), 1),
+          time_in(row, "gemm_peer_atomic_f32_us_stag", adds(staggered, stored_fp32), 1),
+          time_in(row, "gemm_peer_atomic_f16_us_stag", adds(staggered, stored_fp16), 1)};
+}
+
+}  // namespace
+
+MeasuredFile measured_sequences() {
+  return {"sequential.csv",
+          {"gpus", "model", "sublayer", "M", "N", "K", "gemm_us", "rs_us", "ag_us", "gemm_rs_us", "gemm_rs_ag_us"},
+          sequential_times_in,
+          unaligned_depth};
+}
+
+MeasuredFile measured_decompositions() {
+  return {"decomposed.csv",
+          {"gpus", "model", "sublayer", "M", "N", "K", "fused_gemm_rs_us", "gemm_then_rs_us", "rel_err",
+           "fused_ag_gemm_us", "ag_then_gemm_us"},
+          decomposed_times_in,
+          unaligned_depth};
+}
+
+MeasuredFile measured_fused_stores() {
+  return {"fused_stores.csv",
+          {"model", "sublayer", "gpus", "M", "N", "K", "rel_err_f32", "rel_err_f16", "gemm_cublas_us", "gemm_local_us",
+           "rs_us", "gemm_then_rs_us", "gemm_peer_store_us", "gemm_peer_atomic_f32_us", "gemm_peer_atomic_f16_us",
+           "gemm_peer_store_us_stag", "gemm_peer_atomic_f32_us_stag", "gemm_peer_atomic_f16_us_stag", "barrier_us"},
+          fused_times_in,
+          unaligned_depth};
+}
+
+}  // namespace t3vp

@@ -1,0 +1,137 @@
+// t3vp validate: which files, rows and values it takes, leaves out, refuses or cannot simulate.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "experiments/measured_times.h"
+
+namespace t3vp::test::validation_rows_test {
+
+namespace fs = std::filesystem;
+
+TEST_CASE("a file of measured times that is not as it should be is refused with its row") {
+  struct Case {
+    std::string file, text, where, found;
+  };
+  const std::string gemm = gemm_header, good = "X,1,OP,256,256,64,8,7,9\n", collectives = collectives_header,
+                    embeddings = embeddings_header;
+  const Case cases[] = {
+      {"gemm.csv", "", "gemm.csv", "no column model"},
+      {"gemm.csv", gemm, "gemm.csv", "no row"},
+      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min\nX,1,OP,256,256,64,8,7\n", "gemm.csv", "no column us_max"},
+      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min,us_max,dtype\nX,1,OP,256,256,64,8,7,9,fp8\n", "gemm.csv",
+       "columns model,tp,sublayer,M,N,K,us,us_min,us_max,dtype"},
+      {"gemm.csv", gemm + good + "X,1,OP,256,256,64,8,7\n", "gemm.csv: row 2", "8 values"},
+      {"gemm.csv", gemm + good + good + "X,1,QKV,256,256,64,8,7,9\n", "gemm.csv: row 3: sublayer", "QKV"},
+      {"gemm.csv", gemm + "X,1,OP,256.5,256,64,8,7,9\n", "gemm.csv: row 1: M", "256.5"},
+      {"gemm.csv", gemm + "X,1,OP,256,0,64,8,7,9\n", "gemm.csv: row 1: N", "0"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,-64,8,7,9\n", "gemm.csv: row 1: K", "-64"},
+      {"gemm.csv", gemm + "X,,OP,256,256,64,8,7,9\n", "gemm.csv: row 1: tp", "nothing"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,64,nan,7,9\n", "gemm.csv: row 1: us", "nan"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,64,8,7,none\n", "gemm.csv: row 1: us_max", "none"},
+      {"collectives.csv", collectives + "4,reduce,6,53,52,54\n", "collectives.csv: row 1: op", "reduce"},
+      {"collectives.csv", collectives + "1,all_gather,6,53,52,54\n", "collectives.csv: row 1: gpus", "1"},
+      {"collectives.csv", collectives + "4,all_gather,0,53,52,54\n", "collectives.csv: row 1: mbytes", "0"},
+      {"collectives.csv", collectives + "4,all_gather,1e9,53,52,54\n", "collectives.csv: row 1: mbytes", "1e9"},
+      {"collectives.csv", collectives + "4,all_gather,6,-53,52,54\n", "collectives.csv: row 1: us", "-53"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,bf16,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: dtype", "bf16"},
+      {"embedding_all_to_all.csv", embeddings + "4,3,8,64,5,fp32,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: global_batch", "3"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,257,fp32,0,1,2,3,4,5,6,7\n",
+       "embedding_all_to_all.csv: row 1: pool", "257"},
+      {"embedding_all_to_all.csv", embeddings + "4,64,8,64,5,fp32,0,1,2,3,4,5,6,none\n",
+       "embedding_all_to_all.csv: row 1: base_graph_us", "none"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.text);
+    const MeasuredTimes times;
+    times.put(one.file, one.text);
+    const Outcome outcome = times.validate();
+    CHECK(outcome.exit_code == 2);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_THAT(outcome.err, Catch::Contains(one.where + ": found " + one.found));
+    CHECK_FALSE(fs::exists(times.table()));
+  }
+}
+
+TEST_CASE("a folder without measured times and a machine that is not known are refused") {
+  const MeasuredTimes times;
+  CHECK_THAT(times.validate().err, Catch::Contains("found none of the known files, expected one of"));
+  fs::remove_all(times.data());
+  const Outcome gone = times.validate();
+  CHECK(gone.exit_code == 2);
+  CHECK_THAT(gone.err, Catch::StartsWith("--data " + times.data().string() + ": found "));
+  const Outcome other = run_program({"validate", "h300", "--data", times.data()});
+  CHECK(other.exit_code == 2);
+  CHECK_THAT(other.err, Catch::Contains("h300"));
+}
+
+TEST_CASE("a run that fails or is refused leaves its row without a simulated time and the others as they are") {
+  const MeasuredTimes times;
+  times.put("gemm.csv",
+            std::string(gemm_header) +
+                "X,1,IP,256,256,64,8,7,9\nX,1,IP,65536,16384,512,9000,8,9\nX,1,OP,1000000,1000000,64,8,7,9\n");
+  const Outcome outcome = times.validate({"--timeout", "5"});
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.err, Catch::StartsWith("gemm.csv: row 2 us, simulated: "));
+  CHECK_THAT(outcome.err, Catch::Contains("gemm.csv: row 3: found with h200-4 a run that is refused"));
+  CHECK_THAT(outcome.err, Catch::Contains("gemm.csv: 1 of 3 rows simulated, expected 95% or more\n"));
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 3);
+  CHECK_FALSE(rows[0].at("simulated").empty());
+  for (const std::size_t row : {1UL, 2UL}) CHECK((rows[row].at("simulated").empty() && rows[row].at("error").empty()));
+}
+
+TEST_CASE("19 of 20 rows are enough") {
+  const MeasuredTimes times;
+  std::string rows = std::string(gemm_header) + "X,1,OP,1000000,1000000,64,8,7,9\n";
+  for (int i = 0; i < 19; ++i) rows += "X,1,IP,256,256,64,8,7,9\n";
+  times.put("gemm.csv", rows);
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.err, Catch::Contains("gemm.csv: row 1: found with h200-4 a run that is refused"));
+}
+
+TEST_CASE("rows that were not measured well are read and left out") {
+  const MeasuredTimes times;
+  times.put("gemm.csv", std::string(gemm_header) + "X,1,IP,256,256,68,8,7,9\nX,1,IP,256,256,72,8,7,9\n");
+  times.put("collectives.csv",
+            std::string(collectives_header) + "4,all_gather,0.25,23.1,20,99\n4,all_gather,0.25,23,20,99\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK_THAT(outcome.out, Catch::Contains("gemm.csv: row 1 is left out: K 68 is no multiple of 8\n"));
+  CHECK_THAT(outcome.out,
+             Catch::Contains("collectives.csv: row 1 is left out: us is 1.16 times us_min, more than 1.15\n"));
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 2);
+  CHECK((rows[0].at("row") == "2" && rows[1].at("row") == "2"));
+}
+
+TEST_CASE("the reference measurements of H200 are read row by row") {
+  const MeasuredTimes times;
+  for (const auto& file : fs::directory_iterator(fs::path(T3VP_SOURCE_DIR) / "testbenches/experiments/h200"))
+    fs::copy_file(file, times.data() / file.path().filename());
+  const Outcome outcome = times.validate({"--timeout", "0.001"});  // to read them is enough
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.err, !Catch::Contains("a run that is refused"));
+  std::map<std::string, std::size_t> counts;
+  for (const auto& row : rows_of(times.table())) ++counts[row.at("file")];
+  const std::map<std::string, std::size_t> expected{{"collective_cus.csv", 8},
+                                                    {"collectives.csv", 5},
+                                                    {"decode.csv", 15},
+                                                    {"decomposed.csv", 4},
+                                                    {"embedding_one_gpu.csv", 11},
+                                                    {"embedding_all_to_all.csv", 14},
+                                                    {"fused_stores.csv", 20},
+                                                    {"gemm.csv", 24},
+                                                    {"gemm_dram_bytes.csv", 16},
+                                                    {"known_order.csv", 22},
+                                                    {"known_splitk.csv", 17},
+                                                    {"sequential.csv", 15}};
+  CHECK(counts == expected);
+}
+
+}  // namespace t3vp::test::validation_rows_test
