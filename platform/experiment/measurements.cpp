@@ -22,6 +22,9 @@ std::vector<MeasuredFile> known_files() {
           measured_fused_stores(),
           measured_gemm_traffic(),
           measured_gemms(),
+          measured_contention(),
+          measured_known_contention(),
+          measured_library_contention(),
           measured_orders(),
           measured_sequences(),
           measured_split_depths()};

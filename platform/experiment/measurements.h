@@ -12,7 +12,7 @@ namespace t3vp {
 /// A run, and what of it is part of a value.
 struct PartOfValue {
   std::vector<std::string> settings;  ///< "path=value"
-  std::string figure;                 ///< of its report: "time_ns.gemm"
+  std::string figure;                 ///< of its report: "time_ns.gemm"; empty: 1, and there is no run
   double times = 1;                   ///< that it counts
 };
 
@@ -51,6 +51,9 @@ MeasuredFile measured_decompositions();
 MeasuredFile measured_fused_stores();
 MeasuredFile measured_exchanged_embeddings();
 MeasuredFile measured_embeddings();
+MeasuredFile measured_contention();
+MeasuredFile measured_known_contention();
+MeasuredFile measured_library_contention();
 
 struct Measurements {
   std::vector<Measurement> values;     ///< file after file, row after row

@@ -54,7 +54,8 @@ double host_launch(const Experiment& experiment) {
 /// The sum of parts, of which `run` is the next one's case.
 double sum_of(const std::vector<PartOfValue>& parts, const Results& results, std::size_t& run) {
   double sum = 0;
-  for (const PartOfValue& part : parts) sum += part.times * results.value_of(part.figure, run++, method_name);
+  for (const PartOfValue& part : parts)
+    sum += part.times * (part.figure.empty() ? 1 : results.value_of(part.figure, run++, method_name));
   return sum;
 }
 
@@ -104,6 +105,7 @@ Experiment experiment_of(const std::vector<Measurement>& values, const std::stri
     const std::string place = fmt::format("{}: row {}", value.file, value.row);
     std::size_t number = 0;
     for (PartOfValue& part : all_parts(value)) {
+      if (part.figure.empty()) continue;
       const std::string which = number++ == 0 ? "" : fmt::format(", {}", number);
       experiment.cases.push_back(
           {fmt::format("{} {}{}", place, value.quantity, which), {}, std::move(part.settings), place});
