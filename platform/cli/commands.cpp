@@ -235,17 +235,18 @@ void add_validate(CLI::App& app, Commands& commands) {
       ->check(CLI::IsMember({"h200"}));
   validate
       ->add_option("--data", command.data,
-                   "Folder of gemm.csv, collectives.csv and embedding_all_to_all.csv, or some of them")
+                   "Folder of files of measured values (docs/validation/h200.md), or some of them")
       ->type_name("FOLDER")
       ->required();
-  validate->add_option("--out", command.out, "Folder for MACHINE.csv and the runs; default: out/MACHINE")
+  validate->add_option("--out", command.out, "Folder for MACHINE.csv, its pictures and the runs; default: out/MACHINE")
       ->type_name("FOLDER");
   add_timeout(validate, command.timeout_s, "Wall-clock time after which a run fails");
   validate->add_option("--jobs", command.jobs, "Runs at a time; default: one per core")
       ->type_name("NUMBER")
       ->transform(whole_number(1, 1024));
   add_exit_codes(validate, commands,
-                 {"All runs passed, whatever their errors against the measurement are.", "A run failed."});
+                 {"95% or more of each file's rows have all their values, whatever the errors are.",
+                  "Fewer have them, or a picture could not be drawn."});
 }
 
 void add_keys(CLI::App& app, Commands& commands) {

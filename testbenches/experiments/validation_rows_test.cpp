@@ -55,6 +55,44 @@ TEST_CASE("a file of measured times that is not as it should be is refused with 
   }
 }
 
+TEST_CASE("files of GEMMs with unusual shapes and kinds have values, and what is wrong in them is told by its place") {
+  const std::string beside =
+      "model,sublayer,tp,M,N,K,transpose_b,tile_m,tile_n,group_m,sms_taken,kind,gemm_alone_us,gemm_beside_us,"
+      "stream_GBps_beside\n";
+  const std::string split = "M,N,K,tile_m,tile_n,split,store,us,us_min,us_max\n";
+  const std::string order =
+      "model,sublayer,tp,M,N,K,transpose_b,tile_m,tile_n,slab_k,stages,group_m,us,us_min,us_max\n";
+  const MeasuredTimes times;
+  times.put("known_contention.csv", beside + "any,,1,300,520,136,False,64,128,3,5,write,9,10,250\n");
+  times.put("known_splitk.csv", split + "33,264,512,64,64,3,update_f32,9,8,10\n");
+  times.put("known_order.csv", order + "odd,,1,300,520,136,True,64,128,32,2,5,9,8,10\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  for (const auto& row : rows_of(times.table())) CHECK_FALSE(row.at("simulated").empty());
+
+  struct Case {
+    std::string file, text, where;
+  };
+  const Case cases[] = {
+      {"known_contention.csv", beside + "X,,1,300,520,136,False,64,128,3,5,swap,9,10,250\n", "row 1: kind: found swap"},
+      {"known_contention.csv", beside + "X,,1,300,520,136,no,64,128,3,5,read,9,10,250\n",
+       "row 1: transpose_b: found no"},
+      {"known_contention.csv", beside + "X,,1,300,520,136,True,64,128,0,5,read,9,10,250\n", "row 1: group_m: found 0"},
+      {"known_splitk.csv", split + "33,264,512,64,64,0,store,9,8,10\n", "row 1: split: found 0"},
+      {"known_splitk.csv", split + "33,264,512,64,64,2,add,9,8,10\n", "row 1: store: found add"},
+      {"known_order.csv", order + "odd,,1,300,520,136,True,4,128,32,2,5,9,8,10\n", "row 1: tile_m: found 4"},
+  };
+  for (const Case& one : cases) {
+    const MeasuredTimes wrong;
+    wrong.put(one.file, one.text);
+    const Outcome refused = wrong.validate();
+    CHECK(refused.exit_code == 2);
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+    CHECK_THAT(refused.err, Catch::Contains(one.file + ": " + one.where + ", expected "));
+  }
+}
+
 TEST_CASE("a folder without measured times and a machine that is not known are refused") {
   const MeasuredTimes times;
   CHECK_THAT(times.validate().err, Catch::Contains("found none of the known files, expected one of"));

@@ -1,0 +1,43 @@
+// A GEMM beside a kernel that streams: right sums, the stream's bandwidth, and what one costs the other.
+#include <catch2/catch.hpp>
+
+#include "io/input_error.h"
+#include "system/kernel_runs.h"
+
+namespace t3vp::test::contention_runs_test {
+
+namespace {
+
+using nlohmann::json;
+
+Settings beside(const json& stream) {
+  return kernel_run("beside", 1, {{"gemm", {{"m", 256}, {"n", 256}, {"k", 256}}}, {"stream", stream}});
+}
+
+json stream(const char* kind, int units) {
+  return {{"kind", kind}, {"compute_units", units}, {"footprint", 1 << 20}, {"timed", 1 << 16}, {"in_flight", 4096}};
+}
+
+}  // namespace
+
+TEST_CASE("the sums of a GEMM are right beside each kind of stream") {
+  for (const char* kind : {"read", "copy", "write", "update"}) {
+    INFO(kind);
+    const Run run = right_run(beside(stream(kind, 1)) + Settings{"data=functional", "check=all"});
+    CHECK(run.report()["functional"]["elements"] == 256 * 256);
+    CHECK(run.time("stream") > run.time("stream_start"));
+  }
+}
+
+TEST_CASE("a stream takes time from the GEMM beside it and moves the bytes that it says") {
+  const Run alone = right_run(beside(stream("read", 0))), both = right_run(beside(stream("copy", 2)));
+  CHECK(alone.time("gemm") < both.time("gemm"));
+  CHECK(both.dram_bytes("stream_read") >= 2 * (1 << 16));
+}
+
+TEST_CASE("what a stream cannot be is refused") {
+  CHECK_THROWS_AS(configuration_of(beside(stream("read", 500))), InputError);
+  CHECK_THROWS_AS(configuration_of(beside(stream("fetch", 1))), InputError);
+}
+
+}  // namespace t3vp::test::contention_runs_test
