@@ -47,12 +47,13 @@ Settings gemm_beside(const GemmInRow& gemm, const std::string& gemm_keys, const 
 /// Settings of this row's GEMM beside a stream.
 using SettingsBeside = std::function<Settings(const GemmInRow&, const Stream&)>;
 
-Settings known_gemm_beside(const GemmInRow& gemm, const Stream& stream, const TileInRow& tile,
-                           std::uint64_t /*group*/) {
-  return gemm_beside(gemm, fmt::format(R"("tile": "{}x{}")", tile.rows, tile.columns), stream);
+Settings known_gemm_beside(const GemmInRow& gemm, const Stream& stream, const TileInRow& tile, std::uint64_t group) {
+  return joined(gemm_beside(gemm, known_keys(tile, group), stream), known_system);
 }
 
-Settings library_gemm_beside(const GemmInRow& gemm, const Stream& stream) { return gemm_beside(gemm, "", stream); }
+Settings library_gemm_beside(const GemmInRow& gemm, const Stream& stream) {
+  return gemm_beside(gemm, library_keys(gemm), stream);
+}
 
 /// The GEMM's time beside the stream, of which a deep GEMM is simulated with a smaller K.
 Parts time_beside(const GemmInRow& gemm, const Stream& stream, const SettingsBeside& settings) {

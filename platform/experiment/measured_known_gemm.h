@@ -18,7 +18,16 @@ struct PipelineInRow {
   std::uint64_t depth = 64, stages = 3;
 };
 
-/// Settings of a GEMM by this kernel alone on one GPU.
+/// A workgroup's time from one K tile to the next, beside its products'. Set from the rows of known_order.csv in the
+/// project, as is the share of the matrix peak below (docs/validation/h200.md).
+inline constexpr unsigned known_step_ns = 240;
+inline const Settings known_system{"system.compute.matrix_efficiency=0.7"};
+/// Results leave from registers: four lanes of a wavefront hold 8 fp16 elements of a row (PTX ISA, wgmma, matrix D).
+inline constexpr unsigned known_store_bytes = 16;
+/// Keys of workload.gemm, as JSON.
+std::string known_keys(const TileInRow& tile, std::uint64_t group);
+
+/// Settings of a GEMM by this kernel alone on one GPU. They do not say what the cache holds at the start.
 Settings known_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t group,
                     const PipelineInRow& pipeline = {});
 

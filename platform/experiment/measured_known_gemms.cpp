@@ -11,7 +11,7 @@ constexpr std::uint64_t largest_tile = 1024, largest_group = 1024, most_parts = 
 /// As known_gemm(), with K in parts that workgroups of their own add up. `update` is the type of atomic adds, or empty.
 Settings split_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t /*parts*/,
                     const std::string& /*update*/) {
-  return known_gemm(gemm, tile, 1);
+  return joined(known_gemm(gemm, tile, 1), dirty_cache);
 }
 
 std::vector<Measurement> ordered_times_in(const MeasuredRow& row) {
@@ -19,8 +19,10 @@ std::vector<Measurement> ordered_times_in(const MeasuredRow& row) {
   const TileInRow tile = tile_of(row);
   const std::uint64_t group = group_of(row);
   const PipelineInRow pipeline{row.count("slab_k", 8, 1024), row.count("stages", 1, 16)};
-  const auto settings = [&](const GemmInRow& gemm) { return known_gemm(gemm, tile, group, pipeline); };
-  return {time_in(row, "us", by_depth(gemm_of(row), settings, "time_ns.gemm"))};
+  const auto settings = [&](const GemmInRow& gemm) {
+    return joined(known_gemm(gemm, tile, group, pipeline), dirty_cache);
+  };
+  return {time_in(row, "us", by_depth(gemm_of(row), settings, "time_ns.gemm"), 1)};
 }
 
 std::vector<Measurement> split_times_in(const MeasuredRow& row) {
@@ -30,7 +32,7 @@ std::vector<Measurement> split_times_in(const MeasuredRow& row) {
   const std::string& store = row.name("store", {"store", "update_f32", "update_f16"});
   const std::string update = store == "store" ? "" : store == "update_f32" ? "fp32" : "fp16";
   const auto settings = [&](const GemmInRow& gemm) { return split_gemm(gemm, tile, parts, update); };
-  return {time_in(row, "us", by_depth(gemm_of(row, true), settings, "time_ns.gemm"))};
+  return {time_in(row, "us", by_depth(gemm_of(row, true), settings, "time_ns.gemm"), 1)};
 }
 
 }  // namespace
@@ -41,11 +43,15 @@ TileInRow tile_of(const MeasuredRow& row) {
 
 std::uint64_t group_of(const MeasuredRow& row) { return row.count("group_m", 1, largest_group); }
 
-Settings known_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t /*group*/,
-                    const PipelineInRow& pipeline) {
-  return joined(gemm_alone(gemm, fmt::format(R"("tile": "{}x{}")", tile.rows, tile.columns)),
-                Settings{fmt::format("system.compute.slab_depth={}", pipeline.depth),
-                         fmt::format("system.compute.prefetch_slabs={}", pipeline.stages)});
+std::string known_keys(const TileInRow& tile, std::uint64_t group) {
+  return fmt::format(R"("tile": "{}x{}", "group": {}, "step_ns": {}, "store_bytes": {})", tile.rows, tile.columns,
+                     group, known_step_ns, known_store_bytes);
+}
+
+Settings known_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t group, const PipelineInRow& pipeline) {
+  return joined(gemm_alone(gemm, known_keys(tile, group)),
+                joined(known_system, Settings{fmt::format("system.compute.slab_depth={}", pipeline.depth),
+                                              fmt::format("system.compute.prefetch_slabs={}", pipeline.stages)}));
 }
 
 MeasuredFile measured_orders() {

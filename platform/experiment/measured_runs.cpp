@@ -51,6 +51,14 @@ Settings gemm_alone(const GemmInRow& gemm, const std::string& more) {
           fmt::format(R"(workload={{"gemm": {}}})", gemm_json(gemm, more)), fast_memory};
 }
 
+std::string library_keys(const GemmInRow& gemm) {
+  constexpr std::uint64_t tile_rows = 128, tile_columns = 256, all_rows = 65535;
+  const bool goes_down = gemm.n / tile_columns > gemm.m / tile_rows;
+  return fmt::format(R"("group": {})", goes_down ? all_rows : 1);
+}
+
+Settings library_gemm(const GemmInRow& gemm) { return gemm_alone(gemm, library_keys(gemm)); }
+
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
                const std::string& figure, std::uint64_t gpus) {
   const std::uint64_t depth = depth_in_place(gemm, gpus);

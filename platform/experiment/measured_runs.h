@@ -43,6 +43,14 @@ std::string gemm_json(const GemmInRow& gemm, const std::string& more = "");
 /// A GEMM alone on one GPU.
 Settings gemm_alone(const GemmInRow& gemm, const std::string& more = "");
 
+/// As cuBLAS runs it. Workgroups take tiles along the shorter side of the output first, as CUTLASS's tile schedulers do
+/// without a swizzle (get_rasterization_order).
+Settings library_gemm(const GemmInRow& gemm);
+/// The same keys of workload.gemm, as JSON.
+std::string library_keys(const GemmInRow& gemm);
+/// The cache is full of modified lines of another buffer, as in files whose L2 was emptied by writing one.
+inline const Settings dirty_cache{"workload.cache_at_start=dirty"};
+
 /// A figure of a run of the GEMM on so many GPUs. Where that run would be long, it is on the line through the figures
 /// of two GEMMs with a smaller K. `settings` returns the run's settings.
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,

@@ -12,10 +12,7 @@ constexpr std::uint64_t element_bytes = 2;
 
 std::uint64_t gpus_of(const MeasuredRow& row) { return row.count("gpus", 2, most_measured_gpus); }
 
-Parts library_time(const GemmInRow& gemm) {
-  return by_depth(
-      gemm, [](const GemmInRow& one) { return gemm_alone(one); }, "time_ns.gemm");
-}
+Parts library_time(const GemmInRow& gemm) { return by_depth(gemm, library_gemm, "time_ns.gemm"); }
 
 /// The output's reduce-scatter or all-gather; `columns` of the gathered matrix, which has M rows.
 Parts collective(const char* op, const GemmInRow& gemm, std::uint64_t columns, std::uint64_t gpus) {
