@@ -3,10 +3,10 @@
 #include <chrono>
 
 #include "cli/command_line.h"
-#include "cli/experiment_parts.h"
 #include "cli/machine_options.h"
 #include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
+#include "cli/shared_experiment.h"
 #include "experiment/missing_runs.h"
 #include "experiment/plots.h"
 #include "experiment/results.h"

@@ -1,4 +1,4 @@
-#include "cli/experiment_parts.h"
+#include "cli/shared_experiment.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
