@@ -18,11 +18,12 @@ struct RunCommand {
   std::vector<std::string> settings;
   std::filesystem::path out = "out";
   bool trace = false, dump_arrays = false, print_config = false;
-  std::filesystem::path register_trace;  ///< empty: none
-  std::optional<std::uint16_t> gdb;      ///< port; 0: any
-  std::optional<double> timeout_s;       ///< limits.wall_s
-  unsigned replicates = 1;               ///< runs, all but the first with jitter
-  unsigned jobs = 0;                     ///< replicates at a time; 0: as many as there are cores
+  std::optional<double> trace_from_us, trace_to_us;  ///< window of the timeline
+  std::filesystem::path register_trace;              ///< empty: none
+  std::optional<std::uint16_t> gdb;                  ///< port; 0: any
+  std::optional<double> timeout_s;                   ///< limits.wall_s
+  unsigned replicates = 1;                           ///< runs, all but the first with jitter
+  unsigned jobs = 0;                                 ///< replicates at a time; 0: as many as there are cores
 };
 
 struct ReplayCommand {

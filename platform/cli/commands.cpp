@@ -51,6 +51,14 @@ void add_run(CLI::App& app, Commands& commands) {
   run->add_option("--out", command.out, "Folder for report.json, trace.json and the arrays; default: out")
       ->type_name("FOLDER");
   run->add_flag("--trace", command.trace, "Write trace.json for ui.perfetto.dev");
+  run->add_option("--trace-from", command.trace_from_us,
+                  "Begin of the timeline, in simulated microseconds as trace.json counts them; default: 0")
+      ->type_name("US")
+      ->check(microseconds());
+  run->add_option("--trace-to", command.trace_to_us,
+                  "End of the timeline, in simulated microseconds; default: the end of the run")
+      ->type_name("US")
+      ->check(microseconds());
   run->add_option("--register-trace", command.register_trace,
                   "Write every register access to this file, one a line; FILE.vcd is a file for waveform viewers")
       ->type_name("FILE");

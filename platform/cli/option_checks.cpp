@@ -14,6 +14,15 @@ std::string mistake(const std::string& given, const std::string& expected) {
   return fmt::format("found {}, expected {}", given.empty() ? "nothing" : given, expected);
 }
 
+CLI::Validator number(const std::string& unit, double least, double most) {
+  const auto read = [=](const std::string& given) {
+    double value = 0;  // CLI::Range takes NaN
+    const bool fits = CLI::detail::lexical_cast(given, value) && value >= least && value <= most;
+    return fits ? std::string() : mistake(given, fmt::format("{} from {} to {}", unit, least, most));
+  };
+  return {read, ""};
+}
+
 }  // namespace
 
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
@@ -27,15 +36,9 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   return {read, ""};
 }
 
-CLI::Validator seconds() {
-  constexpr double least = 1e-3, most = 1e9;
-  const auto read = [=](const std::string& given) {
-    double number = 0;  // CLI::Range takes NaN
-    const bool fits = CLI::detail::lexical_cast(given, number) && number >= least && number <= most;
-    return fits ? std::string() : mistake(given, fmt::format("seconds from {} to {}", least, most));
-  };
-  return {read, ""};
-}
+CLI::Validator seconds() { return number("seconds", 1e-3, 1e9); }
+
+CLI::Validator microseconds() { return number("microseconds", 0, 1e12); }
 
 void refuse_empty_names(CLI::App& command) {
   for (CLI::Option* const option : command.get_options()) {

@@ -13,6 +13,9 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 /// Host time, from a millisecond on.
 CLI::Validator seconds();
 
+/// Simulated time.
+CLI::Validator microseconds();
+
 /// A file or folder has a name, and not the empty one of a variable that a shell does not know: arguments of the
 /// command and of all below it.
 void refuse_empty_names(CLI::App& command);

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "cli/command_line.h"
 #include "cli/debugger_port.h"
@@ -32,6 +33,21 @@ double peak_rss_MiB() {
   return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
 }
 
+/// Throws InputError when the window is empty, or there is no timeline to limit.
+TraceWindow window_of(const RunCommand& command) {
+  constexpr double ps_per_us = 1e6;
+  TraceWindow window;
+  const char* const option = command.trace_from_us ? "--trace-from" : "--trace-to";
+  if ((command.trace_from_us || command.trace_to_us) && !command.trace)
+    throw InputError(option, "no --trace", "--trace, whose timeline it limits");
+  if (command.trace_from_us) window.from = static_cast<Picoseconds>(std::llround(*command.trace_from_us * ps_per_us));
+  if (command.trace_to_us) window.to = static_cast<Picoseconds>(std::llround(*command.trace_to_us * ps_per_us));
+  if (window.from >= window.to)
+    throw InputError("--trace-to", fmt::format("{}", *command.trace_to_us),
+                     fmt::format("more than --trace-from, which is {}", command.trace_from_us.value_or(0)));
+  return window;
+}
+
 Outputs outputs_of(const RunCommand& command) {
   Outputs outputs{{}, {command.out}};
   if (!command.register_trace.empty()) outputs.files.push_back(command.register_trace);
@@ -47,6 +63,7 @@ RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& 
   options.debugger = debugger;
   options.out = command.out;
   options.trace = command.trace;
+  options.trace_window = window_of(command);
   options.register_trace = register_trace;
   options.dump_arrays = command.dump_arrays;
   options.progress = [&line](std::optional<double> done, const std::string& phase) { line.show(done, phase); };
@@ -74,6 +91,7 @@ int run(const RunCommand& asked) {
     throw InputError("--gdb", "firmware " + configuration.firmware, "firmware riscv, as by --set firmware=riscv");
   if (command.gdb && command.replicates > 1)
     throw InputError("--replicates", fmt::format("{} runs beside --gdb", command.replicates), "1");
+  window_of(command);  // checked before anything is written
   require_memory(command.file, configuration);
   const OpenedSoftware software(configuration);
   require_apart(outputs_of(command));

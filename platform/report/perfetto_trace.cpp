@@ -25,11 +25,13 @@ std::string text_of_flow(std::uint64_t flow) {
 
 }  // namespace
 
-PerfettoTrace::PerfettoTrace(const std::filesystem::path& file) : file_(file) {
+PerfettoTrace::PerfettoTrace(const std::filesystem::path& file, TraceWindow window) : file_(file), window_(window) {
   buffer_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 }
 
 void PerfettoTrace::close() {
+  for (const auto& counter : before_)
+    write_value(counter.first.first, counter.first.second, window_.from, counter.second);
   write_flows();
   buffer_ += "\n]}\n";
   flush();
@@ -43,12 +45,14 @@ Trace::Track PerfettoTrace::track(const std::string& group, const std::string& n
 }
 
 void PerfettoTrace::span(Track track, const char* name, Picoseconds begin, Picoseconds end) {
+  if (!window_.meets(begin, end)) return;
   Row& row = rows_.at(track);
   event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{}}})", row.process,
                     lane_for(row, begin, end), microseconds(begin), microseconds(end - begin), json_string(name)));
 }
 
 void PerfettoTrace::span(Track track, const char* name, Picoseconds begin, Picoseconds end, std::uint64_t flow) {
+  if (!window_.meets(begin, end)) return;
   Row& row = rows_.at(track);
   const std::uint32_t thread = lane_for(row, begin, end);
   event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"args":{{{}}}}})", row.process, thread,
@@ -58,6 +62,7 @@ void PerfettoTrace::span(Track track, const char* name, Picoseconds begin, Picos
 
 /// An arrow begins at the span that is open then.
 void PerfettoTrace::instant(Track track, const char* name, Picoseconds at, std::uint64_t flow) {
+  if (!window_.meets(at, at)) return;
   const Row& row = rows_.at(track);
   const std::uint32_t thread = row.lanes.front().thread;
   event(fmt::format(R"({{"ph":"i","s":"t","pid":{},"tid":{},"ts":{},"name":{}{}}})", row.process, thread,
@@ -67,7 +72,19 @@ void PerfettoTrace::instant(Track track, const char* name, Picoseconds at, std::
 }
 
 void PerfettoTrace::counter(Track track, const char* name, Picoseconds at, double value) {
-  if (!std::isfinite(value)) return;  // JSON has no such number
+  if (!std::isfinite(value) || at > window_.to) return;  // JSON has no such number
+  if (at < window_.from) {
+    before_[{track, name}] = value;
+    return;
+  }
+  if (const auto earlier = before_.find({track, name}); earlier != before_.end()) {
+    if (at > window_.from) write_value(track, name, window_.from, earlier->second);
+    before_.erase(earlier);
+  }
+  write_value(track, name, at, value);
+}
+
+void PerfettoTrace::write_value(Track track, const std::string& name, Picoseconds at, double value) {
   const Row& row = rows_.at(track);
   event(fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"value":{}}}}})", row.process, microseconds(at),
                     json_string(row.name + ": " + name), value));

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "io/output_file.h"
@@ -12,12 +14,20 @@
 
 namespace t3vp {
 
+/// The part of simulated time that a timeline shows.
+struct TraceWindow {
+  Picoseconds from = 0, to = std::numeric_limits<Picoseconds>::max();  ///< both inside
+
+  bool meets(Picoseconds begin, Picoseconds end) const { return end >= from && begin <= to; }
+};
+
 /// Groups become processes and tracks threads. Spans that overlap on a track go to further threads of it, since the
 /// format knows only nested ones. Everything is streamed but the arrows, which are written at the end in order of time.
+/// Of a window it has the spans that reach into it, whole, and the counters' values where it begins.
 class PerfettoTrace : public Trace {
  public:
   /// Throws std::runtime_error when the file cannot be created. Without close() there will be none.
-  explicit PerfettoTrace(const std::filesystem::path& file);
+  explicit PerfettoTrace(const std::filesystem::path& file, TraceWindow window = {});
   PerfettoTrace(const PerfettoTrace&) = delete;
   PerfettoTrace& operator=(const PerfettoTrace&) = delete;
 
@@ -52,10 +62,13 @@ class PerfettoTrace : public Trace {
   void place_event(const Row& row);
   void name_event(const char* kind, std::uint32_t process, std::uint32_t thread, const std::string& name);
   void write_flows();
+  void write_value(Track track, const std::string& name, Picoseconds at, double value);
   void event(const std::string& text);
   void flush();
 
   OutputFile file_;
+  TraceWindow window_;
+  std::map<std::pair<Track, std::string>, double> before_;  ///< counters' last values before the window
   std::string buffer_;
   bool first_ = true;
   std::map<std::string, std::uint32_t> processes_;

@@ -290,7 +290,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   const GuestEnds ends;
   const HeldLimits limits(configuration.limits);
   std::unique_ptr<PerfettoTrace> trace;
-  if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json");
+  if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json", options.trace_window);
   if (trace) follow_path();
   const NodeParameters parameters = node_parameters(configuration);
   Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), trace.get());

@@ -9,6 +9,7 @@
 #include "debugger/connection.h"
 #include "guests/opened_software.h"
 #include "register_access/trace/register_trace.h"
+#include "report/perfetto_trace.h"
 #include "report/report.h"
 #include "t3/run.h"
 
@@ -19,6 +20,7 @@ class Node;
 struct RunOptions {
   std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
   bool trace = false;
+  TraceWindow trace_window;
   bool dump_arrays = false;
   RegisterTrace* register_trace = nullptr;    ///< of every access to a register, which the caller finishes; null: none
   const OpenedSoftware* software = nullptr;   ///< of the configuration; simulate() opens it otherwise

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "command_line/program.h"
+#include "command_line/refusals.h"
 #include "report/perfetto_trace.h"
 
 namespace t3vp::test::perfetto_trace_test {
@@ -171,6 +174,94 @@ TEST_CASE("a timeline that breaks off leaves no file and an empty one is valid J
 TEST_CASE("a trace that cannot be created says so") {
   const Folder folder;
   CHECK_THROWS_WITH(PerfettoTrace(folder / "no/such/trace.json"), Catch::Contains("trace.json: No such file"));
+}
+
+TEST_CASE("a window has the spans that reach into it and the counters' values where it begins") {
+  const Folder folder;
+  {
+    PerfettoTrace trace(folder / "trace.json", {2'000'000, 5'000'000});
+    const auto track = trace.track("GPU 0", "CU 0-9");
+    const std::pair<Picoseconds, Picoseconds> spans[] = {
+        {0, 1'999'999}, {1'000'000, 2'000'000}, {3'000'000, 4'000'000}, {5'000'000, 9'000'000}, {5'000'001, 6'000'000}};
+    for (const auto& [begin, end] : spans) {
+      trace.span(track, "plain", begin, end);
+      trace.span(track, "tile", begin, end, flow_of(1, 7, 3));
+    }
+    const Picoseconds instants[] = {1'999'999, 2'000'000, 5'000'000, 5'000'001};
+    for (const Picoseconds at : instants) trace.instant(track, "mark", at, 0);
+    trace.counter(track, "changes", 500'000, 1);
+    trace.counter(track, "changes", 1'500'000, 2);
+    trace.counter(track, "changes", 4'000'000, 3);
+    trace.counter(track, "changes", 6'000'000, 4);
+    trace.counter(track, "stays", 1'000'000, 5);
+    trace.counter(track, "begins", 2'000'000, 6);
+    trace.close();
+  }
+  const json trace = json_of(folder / "trace.json");
+  std::map<std::string, std::vector<double>> times;
+  for (const char* kind : {"X", "i", "s", "t", "f"})
+    for (const json& event : events(trace, kind))
+      times[kind + event.at("name").get<std::string>()].push_back(event.at("ts").get<double>());
+  CHECK(times.at("Xplain") == std::vector<double>{1, 3, 5});
+  CHECK(times.at("Xtile") == std::vector<double>{1, 3, 5});
+  CHECK(times.at("imark") == std::vector<double>{2, 5});
+  CHECK(times.at("stile") == std::vector<double>{1});
+  CHECK(times.at("ttile") == std::vector<double>{3});
+  CHECK(times.at("ftile") == std::vector<double>{5});
+  std::map<std::string, std::vector<std::pair<double, double>>> values;
+  for (const json& event : events(trace, "C"))
+    values[event.at("name")].emplace_back(event.at("ts").get<double>(), event.at("args").at("value").get<double>());
+  using Values = std::vector<std::pair<double, double>>;
+  CHECK(values.at("CU 0-9: changes") == Values{{2, 2}, {4, 3}});
+  CHECK(values.at("CU 0-9: stays") == Values{{2, 5}});
+  CHECK(values.at("CU 0-9: begins") == Values{{2, 6}});
+}
+
+TEST_CASE("a run's timeline is limited to a window of simulated time") {
+  const ValidFiles files;
+  const auto trace_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run", files.run(), "--out", files / "out", "--trace"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return json_of(files / "out/trace.json");
+  };
+  const json whole = trace_of({});
+  std::multiset<std::string> expected;
+  double last = 0;
+  for (const json& span : events(whole, "X")) last = std::max(last, span.at("ts").get<double>());
+  const double from = last / 4, to = last / 2;
+  const auto key_of = [](const json& span) {
+    return span.at("name").get<std::string>() + " " + span.at("ts").dump() + " " + span.at("dur").dump();
+  };
+  for (const json& span : events(whole, "X")) {
+    const double begin = span.at("ts").get<double>(), end = begin + span.at("dur").get<double>();
+    if (end >= from && begin <= to) expected.insert(key_of(span));
+  }
+  std::multiset<std::string> found;
+  for (const json& span :
+       events(trace_of({"--trace-from", std::to_string(from), "--trace-to", std::to_string(to)}), "X"))
+    found.insert(key_of(span));
+  CHECK(found == expected);
+  CHECK(expected.size() < events(whole, "X").size());
+  CHECK_FALSE(expected.empty());
+}
+
+TEST_CASE("a window that is none, or of no timeline, is refused") {
+  const ValidFiles files;
+  using Options = std::vector<std::string>;
+  for (const Options& options : {Options{"--trace", "--trace-from", "5", "--trace-to", "5"},
+                                 {"--trace", "--trace-from", "5", "--trace-to", "2"},
+                                 {"--trace", "--trace-to", "0"}}) {
+    require_refusal(run_file(files.run(), options), "--trace-to");
+  }
+  require_refusal(run_file(files.run(), {"--trace-from", "1"}), "--trace-from");
+  require_refusal(run_file(files.run(), {"--trace-to", "1"}), "--trace-to");
+  for (const char* value : {"-1", "nan", "inf", "1us", "", "1e13"})
+    for (const char* option : {"--trace-from", "--trace-to"})
+      require_refusal(run_file(files.run(), {"--trace", option, value}), std::string("t3vp: ") + option);
+  CHECK_FALSE(std::filesystem::exists(files / "results"));
 }
 
 }  // namespace t3vp::test::perfetto_trace_test
