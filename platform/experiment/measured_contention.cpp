@@ -10,6 +10,8 @@ namespace t3vp {
 namespace {
 
 constexpr std::uint64_t most_units = 511;
+/// Two GEMMs run in each of these runs, and a stream beside them.
+constexpr Effort effort_beside{1, 80e9};
 /// Of a streaming workgroup: 7 of 8 of the bytes of its timed kernel, which has this many.
 constexpr std::uint64_t timed_bytes = 655360;
 
@@ -58,17 +60,18 @@ Settings library_gemm_beside(const GemmInRow& gemm, const Stream& stream) {
 /// The GEMM's time beside the stream, of which a deep GEMM is simulated with a smaller K.
 Parts time_beside(const GemmInRow& gemm, const Stream& stream, const SettingsBeside& settings) {
   return by_depth(
-      gemm, [&](const GemmInRow& one) { return settings(one, stream); }, "time_ns.gemm");
+      gemm, [&](const GemmInRow& one) { return settings(one, stream); }, "time_ns.gemm", effort_beside);
 }
 
 Measurement bandwidth_in(const MeasuredRow& row, const GemmInRow& gemm, const Stream& stream,
                          const SettingsBeside& settings) {
   Measurement rate = time_in(row, "stream_GBps_beside", {{{}, "", streamed_bytes(stream.units)}});
   rate.unit = "GB/s";
-  const Settings run = by_depth(
-                           gemm, [&](const GemmInRow& one) { return settings(one, stream); }, "time_ns.stream")
-                           .front()
-                           .settings;
+  const Settings run =
+      by_depth(
+          gemm, [&](const GemmInRow& one) { return settings(one, stream); }, "time_ns.stream", effort_beside)
+          .front()
+          .settings;
   rate.divided_by = {{run, "time_ns.stream"}, {run, "time_ns.stream_start", -1}};
   return rate;
 }

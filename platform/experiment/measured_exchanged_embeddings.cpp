@@ -11,7 +11,7 @@ namespace {
 
 /// Tables are pooled one after the other, and the all-to-all's time grows with the bytes. A row of many tables lies on
 /// the line through two numbers of them; with the first ones the cache is still empty.
-constexpr std::uint64_t few_pooled = 2, few_exchanged = 32;
+constexpr std::uint64_t few_pooled = 2, few_exchanged = 16;
 /// Of a table: the files do not say how many.
 constexpr std::uint64_t table_rows = 100'000;
 

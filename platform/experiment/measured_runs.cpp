@@ -7,15 +7,13 @@
 namespace t3vp {
 namespace {
 
-/// Multiply-adds of all GPUs in the largest GEMM that is simulated as it is.
-double most_products(std::uint64_t gpus) { return gpus == 1 ? 600e9 : 1000e9; }
 /// Depths of GEMMs in place of a deeper one are multiples of it.
 constexpr std::uint64_t depth_step = 256;
 
 /// The larger depth of the two in place of the GEMM's; the smaller one is half of it. 0: the GEMM is simulated.
-std::uint64_t depth_in_place(const GemmInRow& gemm, std::uint64_t gpus) {
-  const double plane = static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gpus);
-  const double most = most_products(gpus);
+std::uint64_t depth_in_place(const GemmInRow& gemm, const Effort& effort) {
+  const double plane = static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(effort.gpus);
+  const double most = effort.most_products;
   if (plane * static_cast<double>(gemm.k) <= most) return 0;
   const auto fitting = static_cast<std::uint64_t>(most / 2 / plane) / (2 * depth_step) * (2 * depth_step);
   const std::uint64_t depth = std::max(fitting, 2 * depth_step);
@@ -60,8 +58,8 @@ std::string library_keys(const GemmInRow& gemm) {
 Settings library_gemm(const GemmInRow& gemm) { return gemm_alone(gemm, library_keys(gemm)); }
 
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
-               const std::string& figure, std::uint64_t gpus) {
-  const std::uint64_t depth = depth_in_place(gemm, gpus);
+               const std::string& figure, const Effort& effort) {
+  const std::uint64_t depth = depth_in_place(gemm, effort);
   if (depth == 0) return {{settings(gemm), figure}};
   const double beyond = static_cast<double>(gemm.k - depth) / static_cast<double>(depth - depth / 2);
   return {{settings(with_depth(gemm, depth)), figure, 1 + beyond},

@@ -51,10 +51,16 @@ std::string library_keys(const GemmInRow& gemm);
 /// The cache is full of modified lines of another buffer, as in files whose L2 was emptied by writing one.
 inline const Settings dirty_cache{"workload.cache_at_start=dirty"};
 
-/// A figure of a run of the GEMM on so many GPUs. Where that run would be long, it is on the line through the figures
-/// of two GEMMs with a smaller K. `settings` returns the run's settings.
+/// How much of a GEMM is simulated as it is: multiply-adds of all GPUs.
+struct Effort {
+  std::uint64_t gpus = 1;
+  double most_products = 240e9;
+};
+
+/// A figure of a run of the GEMM. Where that run would be long, it is on the line through the figures of two GEMMs with
+/// a smaller K. `settings` returns the run's settings.
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
-               const std::string& figure, std::uint64_t gpus = 1);
+               const std::string& figure, const Effort& effort = {});
 
 /// A standalone collective of a library, whose rings go round all GPUs.
 Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint64_t gpus);

@@ -29,8 +29,8 @@ Settings rival(const char* method, const GemmInRow& gemm, std::uint64_t gpus, co
 
 Parts by_rival(const char* method, const GemmInRow& gemm, std::uint64_t gpus, const char* figure,
                const std::string& rival_keys = "", const std::string& gemm_keys = "") {
-  return by_depth(
-      gemm, [&](const GemmInRow& one) { return rival(method, one, gpus, rival_keys, gemm_keys); }, figure, gpus);
+  return by_depth(gemm, [&](const GemmInRow& one) { return rival(method, one, gpus, rival_keys, gemm_keys); }, figure,
+                  {gpus, 1000e9});
 }
 
 std::vector<Measurement> sequential_times_in(const MeasuredRow& row) {

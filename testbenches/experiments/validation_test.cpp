@@ -116,12 +116,12 @@ TEST_CASE("embedding tables stand beside what grows from few of them to as many 
   };
   check(0, embedding_us("bulk", 3, 3, 7, "pooling"), embedding_us("bulk", 3, 3, 1, "all_to_all"),
         embedding_us("zero-copy", 3, 3, 7, "pooling") + embedding_us("zero-copy", 3, 3, 7, "arrival"));
-  const double more = embedding_us("bulk", 2, 64, 1, "all_to_all"), few = embedding_us("bulk", 2, 32, 1, "all_to_all");
+  const double more = embedding_us("bulk", 2, 32, 1, "all_to_all"), few = embedding_us("bulk", 2, 16, 1, "all_to_all");
   const auto pooling = [](const std::string& method) {
     const double four = embedding_us(method, 2, 4, 5, "pooling"), two = embedding_us(method, 2, 2, 5, "pooling");
     return four + 38 * (four - two);
   };
-  check(1, pooling("bulk"), more + (more - few) / 2,
+  check(1, pooling("bulk"), more + 3 * (more - few),
         pooling("zero-copy") + embedding_us("zero-copy", 2, 4, 5, "arrival"));
   CHECK(simulated(1, 4) == Approx(embedding_us("bulk", 2, 80, 5, "pooling")).epsilon(0.02));
   CHECK(simulated(1, 1) - host == Approx(embedding_us("bulk", 2, 80, 1, "all_to_all")).epsilon(0.02));
