@@ -31,7 +31,8 @@ std::vector<std::string> run_of(const TablesInRow& shape, const char* method, st
   return {fmt::format("method={}", method), fmt::format("gpus={}", shape.gpus),
           fmt::format(R"(workload={{"embedding": {{"global_batch": {}, "tables_per_gpu": {}, "dimension": {}, )"
                       R"("pooling": {}, "rows": {}, "element": "{}"}}}})",
-                      shape.batch, tables, shape.dimension, pooling, table_rows, shape.element)};
+                      shape.batch, tables, shape.dimension, pooling, table_rows, shape.element),
+          fast_memory};
 }
 
 /// The figure of all tables; of `few` and twice as many where there are more.

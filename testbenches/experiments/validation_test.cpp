@@ -20,7 +20,8 @@ double simulated_us(const json& workload, std::uint32_t gpus, const std::string&
   json run = {{"system", config("systems/h200-4.json").string()}, {"gpus", gpus}, {"workload", workload}};
   if (!method.empty()) run["method"] = method;
   if (phase == "gemm") run.update({{"method", "ideal-overlap"}, {"phases", {"gemm"}}});
-  const Outcome outcome = run_program({"run", folder.write("run.json", run), "--out", folder / "out"});
+  const Outcome outcome = run_program(
+      {"run", folder.write("run.json", run), "--out", folder / "out", "--set", "system.memory.model=loosely-timed"});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   return json_of(folder / "out/report.json").at("time_ns").at(phase).get<double>() / 1000;
@@ -124,7 +125,7 @@ TEST_CASE("embedding tables stand beside what grows from few of them to as many 
   check(1, pooling("bulk"), more + 3 * (more - few),
         pooling("zero-copy") + embedding_us("zero-copy", 2, 4, 5, "arrival"));
   CHECK(simulated(1, 4) == Approx(embedding_us("bulk", 2, 80, 5, "pooling")).epsilon(0.02));
-  CHECK(simulated(1, 1) - host == Approx(embedding_us("bulk", 2, 80, 1, "all_to_all")).epsilon(0.02));
+  CHECK(simulated(1, 1) - host == Approx(embedding_us("bulk", 2, 80, 1, "all_to_all")).epsilon(0.03));
 }
 
 TEST_CASE("a collective's start and the steps at which it waits take their time and few workgroups are slow") {
