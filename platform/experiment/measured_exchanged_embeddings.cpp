@@ -9,9 +9,9 @@
 namespace t3vp {
 namespace {
 
-/// Tables are pooled one after the other, and the all-to-all's time grows with the bytes. A row of many tables lies on
-/// the line through two numbers of them; with the first ones the cache is still empty.
-constexpr std::uint64_t few_pooled = 2, few_exchanged = 16;
+/// Tables are pooled one after the other. A row of many tables lies on the line through two numbers of them; with the
+/// first ones the cache is still empty.
+constexpr std::uint64_t few_pooled = 2;
 /// Of a table: the files do not say how many.
 constexpr std::uint64_t table_rows = 100'000;
 
@@ -48,8 +48,12 @@ Parts pooling(const TablesInRow& shape, const char* method) {
   return by_tables(shape, method, shape.pooling, "time_ns.pooling", few_pooled);
 }
 
-/// What has been pooled does not matter.
-Parts all_to_all(const TablesInRow& shape) { return by_tables(shape, "bulk", 1, "time_ns.all_to_all", few_exchanged); }
+/// Of NCCL: what all tables of a GPU give for all samples.
+Parts all_to_all(const TablesInRow& shape) {
+  const std::uint64_t element = shape.element == "fp16" ? 2 : 4;
+  return {{collective_alone("all-to-all", shape.batch * shape.tables * shape.dimension * element, shape.gpus),
+           "time_ns.collective"}};
+}
 
 Parts one_after_the_other(const TablesInRow& shape) {
   Parts parts = pooling(shape, "bulk");

@@ -1,4 +1,5 @@
 // gemm.csv, decode.csv: GEMMs alone, fp16, of a library (cuBLAS) on one GPU. gemm_dram_bytes.csv: their DRAM traffic.
+// energy_gemm.csv: their energy.
 #include <fmt/format.h>
 
 #include "experiment/measured_known_gemm.h"
@@ -40,7 +41,38 @@ std::vector<Measurement> traffic_in(const MeasuredRow& row) {
           bytes_in(row, "dram_write_bytes", by_depth(gemm, settings, "dram_bytes.gemm_write"))};
 }
 
+/// The board without work, matrix products beyond it and DRAM traffic, by energy.csv: a GEMM of 8192 x 8192 x 8192 took
+/// 1.169 J in 1.7 ms, and reads and writes of memory about 67 pJ/B.
+constexpr double idle_joules_per_ns = 122.8e-9, joules_per_flop = 0.87e-12, joules_per_byte = 67e-12;
+
+/// Of GEMMs that were repeated back to back, so warm ones.
+std::vector<Measurement> energy_in(const MeasuredRow& row) {
+  check_amounts(row, {"seconds", "mhz", "watts"});
+  row.count("tp", 1, longest_dimension);
+  const GemmInRow gemm = gemm_of(row);
+  const double flops = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+  Parts parts{{{}, "", joules_per_flop * flops}};
+  const std::pair<const char*, double> shares[] = {{"time_ns.gemm", idle_joules_per_ns},
+                                                   {"dram_bytes.gemm_read", joules_per_byte},
+                                                   {"dram_bytes.gemm_write", joules_per_byte}};
+  for (const auto& [figure, joules] : shares)
+    for (PartOfValue& part : by_depth(gemm, library_gemm, figure)) {
+      part.times *= joules;
+      parts.push_back(std::move(part));
+    }
+  Measurement energy = time_in(row, "joules", std::move(parts));
+  energy.unit = "J";
+  return {energy};
+}
+
 }  // namespace
+
+MeasuredFile measured_gemm_energy() {
+  return {"energy_gemm.csv",
+          {"model", "sublayer", "tp", "M", "N", "K", "transpose_b", "joules", "seconds", "mhz", "watts"},
+          energy_in,
+          unaligned_depth};
+}
 
 MeasuredFile measured_gemms() {
   return {

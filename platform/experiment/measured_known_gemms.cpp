@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::uint64_t largest_tile = 1024, largest_group = 1024, most_parts = 64;
 
-/// As known_gemm(), with K in parts that workgroups of their own add up. `update` is the type of atomic adds, or empty.
-Settings split_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t /*parts*/,
-                    const std::string& /*update*/) {
-  return joined(known_gemm(gemm, tile, 1), dirty_cache);
+/// As known_gemm(), with K in parts that workgroups of their own add up, in the element type.
+Settings split_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t parts) {
+  const Settings whole = joined(known_gemm(gemm, tile, 1), dirty_cache);
+  return parts == 1 ? whole : joined(whole, Settings{fmt::format("workload.split_k={}", parts), atomic_cache});
 }
 
 std::vector<Measurement> ordered_times_in(const MeasuredRow& row) {
@@ -29,9 +29,8 @@ std::vector<Measurement> split_times_in(const MeasuredRow& row) {
   check_amounts(row, {"us_min", "us_max"});
   const TileInRow tile = tile_of(row);
   const std::uint64_t parts = row.count("split", 1, most_parts);
-  const std::string& store = row.name("store", {"store", "update_f32", "update_f16"});
-  const std::string update = store == "store" ? "" : store == "update_f32" ? "fp32" : "fp16";
-  const auto settings = [&](const GemmInRow& gemm) { return split_gemm(gemm, tile, parts, update); };
+  row.name("store", {"store", "update_f32", "update_f16"});
+  const auto settings = [&](const GemmInRow& gemm) { return split_gemm(gemm, tile, parts); };
   return {time_in(row, "us", by_depth(gemm_of(row, true), settings, "time_ns.gemm"), 1)};
 }
 

@@ -67,9 +67,9 @@ Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInR
 }
 
 Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint64_t gpus) {
+  const std::string staged = op == "all-gather" || op == "all-to-all" ? "reduce-scatter" : op;
   return {"method=sequential", fmt::format("gpus={}", gpus),
-          fmt::format(R"(workload={{"collective": {{"op": "{}", "algorithm": "{}", "bytes": {}}}}})", op,
-                      op == "all-to-all" ? "direct" : "ring", bytes),
+          fmt::format(R"(workload={{"collective": {{"op": "{}", "algorithm": "ring", "bytes": {}}}}})", staged, bytes),
           fast_memory};
 }
 

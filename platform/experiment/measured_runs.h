@@ -14,6 +14,8 @@ namespace t3vp {
 using Settings = std::vector<std::string>;
 using Parts = std::vector<PartOfValue>;
 
+/// The cache adds atomic updates, at the rate of stream_sms.csv: 1.44 TB/s over 128 banks.
+inline constexpr const char* atomic_cache = "system.cache.atomic_bytes_per_cycle=5.7";
 inline constexpr const char* fast_memory = "system.memory.model=loosely-timed";
 /// The largest size that a row may have along a dimension.
 inline constexpr std::uint64_t longest_dimension = 1 << 20;
@@ -62,7 +64,9 @@ struct Effort {
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
                const std::string& figure, const Effort& effort = {});
 
-/// A standalone collective of a library, whose rings go round all GPUs.
+/// A standalone collective of a library, whose rings go round all GPUs. The library's all-gather and all-to-all receive
+/// in a buffer and copy out of it, which no kernel here does. A reduce-scatter of the same buffer stands for them: it
+/// moves as many bytes over links, receives in a buffer too, and reads and writes as much of the output.
 Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint64_t gpus);
 
 /// Columns that are not simulated, but have to be numbers above 0.

@@ -21,7 +21,7 @@ struct Measurement {
   std::string file;  ///< without its folder
   std::size_t row = 0;
   std::string quantity;     ///< the column
-  std::string unit = "us";  ///< of the column: us, bytes or GB/s
+  std::string unit = "us";  ///< of the column: us, bytes, GB/s or J
   double measured = 0;
   std::vector<PartOfValue> parts;       ///< which predict it together
   std::vector<PartOfValue> divided_by;  ///< the sum of these divides the sum of `parts`; none: nothing does
@@ -44,6 +44,7 @@ MeasuredFile measured_decoding();
 MeasuredFile measured_orders();
 MeasuredFile measured_split_depths();
 MeasuredFile measured_gemm_traffic();
+MeasuredFile measured_gemm_energy();
 MeasuredFile measured_collectives();
 MeasuredFile measured_collective_workgroups();
 MeasuredFile measured_sequences();

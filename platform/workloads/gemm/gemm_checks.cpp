@@ -164,8 +164,12 @@ void GemmWorkload::check_following(const Document& run, const RunSettings& setti
 /// before others are added, so that fp16 holds them.
 void GemmWorkload::check_split(const Document& run, const RunSettings& settings) const {
   const std::uint32_t depth = settings.system.compute.slab_depth, k_tiles = (gemm_.k + depth - 1) / depth;
-  if (run.content.at("workload").contains("split_k") && settings.built_in_program != "fused")
-    run.reject("/workload/split_k", "this key only with method t3 or t3-mca and without another program");
+  const bool is_alone = settings.built_in_program == "isolated" && settings.gpus == 1 && !settings.functional;
+  if (run.content.at("workload").contains("split_k") && settings.built_in_program != "fused" && !is_alone)
+    run.reject(
+        "/workload/split_k",
+        "this key only with method t3 or t3-mca and without another program, or timing-only with an ideal method "
+        "and one GPU");
   if (split_k_ == 1) return;
   if (split_k_ > k_tiles)
     run.reject("/workload/split_k", fmt::format("at most {}, the K tiles of {} elements", k_tiles, depth));

@@ -8,7 +8,10 @@ static enum t3_status settle(struct t3_context* gpu) {
 
 static enum t3_status gemm(struct t3_context* gpu, const struct t3_gemm_workload* w, const struct t3_operands* t) {
   t3_begin(gpu, "gemm");
-  T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, t3_gemm_options_of(w)));
+  struct t3_gemm_options options = t3_gemm_options_of(w);
+  options.split_k = w->split_k;
+  options.update = w->split_k > 1;
+  T3_TRY(t3_gemm(gpu, &t->out, &t->a, &t->b, options));
   T3_TRY(t3_wait_kernels(gpu));
   t3_end(gpu, "gemm");
   return w->skip_reduce_scatter && w->skip_all_gather ? T3_OK
@@ -37,7 +40,7 @@ enum t3_status t3_run_isolated(const struct t3_hal* hal, const struct t3_run* ru
   struct t3_operands t;
   T3_TRY(t3_set_up(&context, hal, run));
   t3_begin(&context, "setup");
-  T3_TRY(t3_allocate(&context, &w, T3_CACHED, &t));
+  T3_TRY(t3_allocate(&context, &w, w.split_k > 1 ? T3_UNCACHED : T3_CACHED, &t));
   struct t3_matrix staging;
   struct t3_gemm_collectives collectives;
   T3_TRY(t3_prepare_collectives(&context, &w, &t.out, T3_ALL_REDUCE, &staging, &collectives));

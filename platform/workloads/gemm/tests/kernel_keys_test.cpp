@@ -90,6 +90,14 @@ TEST_CASE("a GEMM alone leaves its output in the cache") {
   CHECK(all < 1024 * 1024 * 2);
 }
 
+TEST_CASE("a GEMM alone whose k is split adds each share to its output, by more workgroups") {
+  const Settings one = alone(64, 64, 1024);
+  const Run whole = right_run(one), split = right_run(one + Settings{"workload.split_k=4"});
+  CHECK(split.dram_bytes("gemm_write") == 4.0 * 64 * 64 * 2);
+  CHECK(split.time("gemm") < 0.6 * whole.time("gemm"));
+  CHECK_THAT(refusal_of(one + Settings{"workload.split_k=4", "gpus=2"}), Catch::Contains("/workload/split_k: found 4"));
+}
+
 TEST_CASE("keys of the kernel are refused where they mean nothing") {
   const Settings fused = gemm(256, 256, 64) + Settings{on_small_system(), "gpus=2", "method=t3"};
   CHECK_THAT(refusal_of(fused + key("group", 2)),
