@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t most_units = 511;
 /// Two GEMMs run in each of these runs, and a stream beside them.
 constexpr Effort effort_beside{1, 80e9};
-/// Of a streaming workgroup: 7 of 8 of the bytes of its timed kernel, which has this many.
-constexpr std::uint64_t timed_bytes = 655360;
+/// Bytes of each workgroup in the stream's timed kernel, of which 7 of 8 are timed; the fewest where nothing is.
+constexpr std::uint64_t timed_bytes = 655360, untimed_bytes = 65536;
 
 /// A kernel that streams beside a GEMM.
 struct Stream {
@@ -21,6 +21,7 @@ struct Stream {
   std::uint64_t units = 0;
   std::uint64_t in_flight = 4096;        ///< bytes of a workgroup
   std::uint64_t footprint = 1ULL << 30;  ///< bytes
+  std::uint64_t timed = timed_bytes;
 };
 
 /// Bytes in flight by which a workgroup alone has the bandwidth that stream_sms.csv measured on few compute units.
@@ -42,7 +43,7 @@ Settings gemm_beside(const GemmInRow& gemm, const std::string& gemm_keys, const 
           fmt::format(R"(workload={{"gemm": {}, "stream": {{"kind": "{}", "compute_units": {}, "in_flight": {}, )"
                       R"("footprint": {}, "timed": {}}}}})",
                       gemm_json(gemm, gemm_keys), stream.kind, stream.units, stream.in_flight, stream.footprint,
-                      timed_bytes),
+                      stream.timed),
           fast_memory};
 }
 
@@ -116,7 +117,8 @@ GemmInRow sublayer_of(const MeasuredRow& row) {
 /// Streams stand for what other GPUs do here: copies of 390 GB/s by DMA engines, which are read here and written here,
 /// and the 24 workgroups of a reduce-scatter of 260 GB/s.
 std::vector<Measurement> other_gpus_values_in(const MeasuredRow& row) {
-  const Stream copies{"copy", 4, 40960}, reduce_scatter{"copy", 24, 4096};
+  const Stream copies{"copy", 4, 40960, 1ULL << 30, untimed_bytes},
+      reduce_scatter{"copy", 24, 4096, 1ULL << 30, untimed_bytes};
   row.count("gpus", 2, most_measured_gpus);
   const GemmInRow gemm = sublayer_of(row);
   return {time_in(row, "gemm_alone_us", time_beside(gemm, {}, library_gemm_beside)),

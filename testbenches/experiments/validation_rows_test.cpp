@@ -159,7 +159,7 @@ TEST_CASE("the reference measurements of H200 are read row by row") {
   for (const auto& row : rows_of(times.table())) ++counts[row.at("file")];
   const std::map<std::string, std::size_t> expected{{"collective_cus.csv", 8},
                                                     {"contention.csv", 6},
-                                                    {"contention_library.csv", 72},
+                                                    {"contention_library.csv", 69},
                                                     {"known_contention.csv", 168},
                                                     {"collectives.csv", 5},
                                                     {"decode.csv", 15},

@@ -35,6 +35,13 @@ TEST_CASE("a stream takes time from the GEMM beside it and moves the bytes that 
   CHECK(both.dram_bytes("stream_read") >= 2 * (1 << 16));
 }
 
+TEST_CASE("a GEMM takes its time beside a stream whose timed part outlasts the ones before it") {
+  json longer = stream("read", 1);
+  longer["timed"] = 16 << 20;
+  const double usual = right_run(beside(stream("read", 1))).time("gemm"), late = right_run(beside(longer)).time("gemm");
+  CHECK(late == Approx(usual).epsilon(0.2));
+}
+
 TEST_CASE("what a stream cannot be is refused") {
   CHECK_THROWS_AS(configuration_of(beside(stream("read", 500))), InputError);
   CHECK_THROWS_AS(configuration_of(beside(stream("fetch", 1))), InputError);
