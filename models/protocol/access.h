@@ -32,7 +32,7 @@ constexpr const char* name_of(Operation operation) {
 constexpr std::uint32_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
 /// Figures by traffic class are in arrays of this length: kernels bring classes of their own (traffic_classes.h).
-inline constexpr std::size_t traffic_classes_most = 32;
+inline constexpr std::size_t traffic_classes_most = 48;
 
 constexpr std::size_t index_of(TrafficClass traffic) { return static_cast<std::size_t>(traffic); }
 

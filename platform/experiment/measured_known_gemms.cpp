@@ -22,7 +22,7 @@ std::vector<Measurement> ordered_times_in(const MeasuredRow& row) {
   const auto settings = [&](const GemmInRow& gemm) {
     return joined(known_gemm(gemm, tile, group, pipeline), dirty_cache);
   };
-  return {time_in(row, "us", by_depth(gemm_of(row), settings, "time_ns.gemm"), 1)};
+  return {time_in(row, "us", by_depth(gemm_of(row), settings, "time_ns.gemm"), known_launches)};
 }
 
 std::vector<Measurement> split_times_in(const MeasuredRow& row) {
@@ -31,7 +31,7 @@ std::vector<Measurement> split_times_in(const MeasuredRow& row) {
   const std::uint64_t parts = row.count("split", 1, most_parts);
   row.name("store", {"store", "update_f32", "update_f16"});
   const auto settings = [&](const GemmInRow& gemm) { return split_gemm(gemm, tile, parts); };
-  return {time_in(row, "us", by_depth(gemm_of(row, true), settings, "time_ns.gemm"), 1)};
+  return {time_in(row, "us", by_depth(gemm_of(row, true), settings, "time_ns.gemm"), known_launches)};
 }
 
 }  // namespace

@@ -92,8 +92,8 @@ Figures combined_figures(const json& gemm, const json& reduce_scatter, const jso
   take_time(reduce_scatter, "reduce_scatter", figures);
   take_time(all_gather, "all_gather", figures);
   take_time(reduce_scatter, "zeroing", figures);
-  // A sequential run's GEMM leaves output in the cache for the kernels after it: its writes are not the isolated ones.
-  if (gemm.at("method") != "sequential") take_traffic(gemm, "gemm", figures);
+  // The GEMM of another run leaves output in the cache, for the kernels after it or for good: its writes are not the
+  // isolated ones.
   take_traffic(reduce_scatter, "rs", figures);
   take_traffic(all_gather, "ag", figures);
   // That of the collective kernel: it is in the run with the all-gather, behind a reduce-scatter that has it, too.

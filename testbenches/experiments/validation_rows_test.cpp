@@ -157,22 +157,32 @@ TEST_CASE("the reference measurements of H200 are read row by row") {
   CHECK_THAT(outcome.err, !Catch::Contains("a run that is refused"));
   std::map<std::string, std::size_t> counts;
   for (const auto& row : rows_of(times.table())) ++counts[row.at("file")];
-  const std::map<std::string, std::size_t> expected{{"collective_cus.csv", 8},
-                                                    {"contention.csv", 6},
-                                                    {"contention_library.csv", 69},
-                                                    {"known_contention.csv", 168},
-                                                    {"collectives.csv", 5},
-                                                    {"decode.csv", 15},
-                                                    {"decomposed.csv", 4},
-                                                    {"embedding_one_gpu.csv", 11},
-                                                    {"embedding_all_to_all.csv", 14},
-                                                    {"fused_stores.csv", 20},
-                                                    {"gemm.csv", 24},
-                                                    {"gemm_dram_bytes.csv", 16},
-                                                    {"known_order.csv", 22},
-                                                    {"known_splitk.csv", 17},
-                                                    {"sequential.csv", 15}};
+  const std::map<std::string, std::size_t> expected{{"collective_cus.csv", 8},      {"contention.csv", 6},
+                                                    {"contention_library.csv", 69}, {"known_contention.csv", 168},
+                                                    {"collectives.csv", 5},         {"decode.csv", 15},
+                                                    {"decomposed.csv", 4},          {"embedding_one_gpu.csv", 11},
+                                                    {"energy_gemm.csv", 3},         {"embedding_all_to_all.csv", 14},
+                                                    {"fused_stores.csv", 20},       {"gemm.csv", 24},
+                                                    {"gemm_dram_bytes.csv", 16},    {"known_order.csv", 22},
+                                                    {"known_splitk.csv", 17},       {"sequential.csv", 15}};
   CHECK(counts == expected);
+}
+
+TEST_CASE("the energy of a GEMM is that of the board, of its products and of its DRAM traffic") {
+  const MeasuredTimes times;
+  times.put("energy_gemm.csv",
+            "model,sublayer,tp,M,N,K,transpose_b,joules,seconds,mhz,watts\nany,,1,512,512,256,True,0.01,1,1980,600\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].at("unit") == "J");
+  const double products = 0.87e-12 * 2 * 512 * 512 * 256, joules = std::stod(rows[0].at("simulated"));
+  CHECK(joules > products);
+  // The operands are 512 KiB; the board has 122.8 W, here for 5 to 20 us.
+  CHECK(joules - products > 67e-12 * (512 << 10) + 122.8 * 5e-6);
+  CHECK(joules - products < 67e-12 * (1024 << 10) + 122.8 * 20e-6);
 }
 
 }  // namespace t3vp::test::validation_rows_test

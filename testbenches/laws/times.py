@@ -33,7 +33,7 @@ def whole(key, value):
         if key.endswith(end):
             return interval / round(interval / value)
     is_share_of_cycle = key.endswith(("_per_cycle", "_efficiency"))
-    return 2 ** math.floor(math.log2(value)) if is_share_of_cycle else value
+    return 2 ** math.floor(math.log2(value)) if is_share_of_cycle and value > 0 else value
 
 
 def twice(key, value):
