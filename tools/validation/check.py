@@ -31,7 +31,6 @@ CHECKS = (
     Check("docs/validation/sensitivities.md", "sensitivity-mca-bands", "Mega-GPT-2 OP TP=16 bands 4-8-16",
           "Mega-GPT-2 OP TP=16 bands 4-8-16", "T3-MCA", "T3-MCA"),
     Check("docs/validation/gpu-initiated.md", "gi-fig-10", "256|32", r"256\|32", "time saved", "time saved"),
-    Check("docs/validation/h200.md", measured.NAME, "collectives.csv", "reduce-scatter, 6 MiB", "simulated", "1", "{:.1f}"),
     Check("docs/models/policies.md", "policies-all", "Mega-GPT-2 TP=16 OP", "Mega-GPT-2 TP=16 OP", "compute-first", "compute-first"),
     Check("docs/validation/collective-times.md", "collectives-lines", "4 KiB", "reduce-scatter, 4 KiB", "ring",
           "time_ns.total[reduce-scatter: ring] / 1000", "{:.1f}"),

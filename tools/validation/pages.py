@@ -20,7 +20,7 @@ from validation.stamps import ROOT
 
 PAGES = [ROOT / name for name in (
     "README.md", "docs/validation/summary.md", "docs/validation/t3.md", "docs/validation/sensitivities.md",
-    "docs/validation/gpu-initiated.md", "docs/validation/h200.md", "docs/models/policies.md", "docs/models/gemv-and-experts.md", "docs/validation/collective-times.md", "docs/tutorials/what-if.md")]
+    "docs/validation/gpu-initiated.md", "docs/models/policies.md", "docs/models/gemv-and-experts.md", "docs/validation/collective-times.md", "docs/tutorials/what-if.md")]
 IMAGES = ROOT / "docs" / "images"
 BLOCK = re.compile(r"<!-- (results|comparison|spreads|targets|pictures|summary|first-result|h200)((?: \S+)*) -->\n.*?<!-- end -->", re.DOTALL)
 

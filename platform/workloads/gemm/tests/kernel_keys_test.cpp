@@ -95,7 +95,8 @@ TEST_CASE("a GEMM alone whose k is split adds each share to its output, by more 
   const Run whole = right_run(one), split = right_run(one + Settings{"workload.split_k=4"});
   CHECK(split.dram_bytes("gemm_write") == 4.0 * 64 * 64 * 2);
   CHECK(split.time("gemm") < 0.6 * whole.time("gemm"));
-  CHECK_THAT(refusal_of(one + Settings{"workload.split_k=4", "gpus=2"}), Catch::Contains("/workload/split_k: found 4"));
+  CHECK_THAT(refusal_of(alone(64, 128, 1024) + Settings{"workload.split_k=4", "gpus=2"}),
+             Catch::Contains("/workload/split_k: found 4"));
 }
 
 TEST_CASE("keys of the kernel are refused where they mean nothing") {
