@@ -31,8 +31,7 @@ Outputs outputs_of(const std::vector<Measurement>& values, const Plan& plan, con
 void print_left_out(const Measurements& measured) {
   for (const std::string& line : measured.left_out) print(line + "\n");
   if (!measured.set_aside.empty())
-    print(fmt::format("not simulated, they only set parameters or measure energy: {}\n",
-                      fmt::join(measured.set_aside, ", ")));
+    print(fmt::format("not simulated, they only set parameters: {}\n", fmt::join(measured.set_aside, ", ")));
   if (!measured.unread.empty()) print(fmt::format("not simulated: {}\n", fmt::join(measured.unread, ", ")));
 }
 

@@ -98,7 +98,7 @@ std::vector<Measurement> library_values_in(const MeasuredRow& row) {
   return values_beside(row, "sms_left_out", library_gemm_beside);
 }
 
-/// By the columns model, sublayer and tp (T3 Table 2).
+/// Reads the columns model, sublayer and tp (T3 Table 2).
 GemmInRow sublayer_of(const MeasuredRow& row) {
   const Document models = models_of({"", "", nlohmann::json::object(), {}});
   const nlohmann::json &all = models.content.at("models"), &sublayers = models.content.at("sublayers");

@@ -32,10 +32,8 @@ std::vector<Measurement> pooling_times_in(const MeasuredRow& row) {
                            row.count("dim", 1, widest)};
   const char* const figure = "time_ns.pooling";
   if (shape.tables <= 2 * few_tables) return {time_in(row, "us", {{pooling_run(shape, shape.tables), figure}})};
-  const double beyond = static_cast<double>(shape.tables - 2 * few_tables) / few_tables;
-  return {time_in(
-      row, "us",
-      {{pooling_run(shape, 2 * few_tables), figure, 1 + beyond}, {pooling_run(shape, few_tables), figure, -beyond}})};
+  const auto run = [&](std::uint64_t tables) { return pooling_run(shape, tables); };
+  return {time_in(row, "us", on_line(shape.tables, 2 * few_tables, few_tables, run, figure))};
 }
 
 }  // namespace

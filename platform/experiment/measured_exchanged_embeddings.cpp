@@ -12,7 +12,7 @@ namespace {
 /// Tables are pooled one after the other. A row of many tables lies on the line through two numbers of them; with the
 /// first ones the cache is still empty.
 constexpr std::uint64_t few_pooled = 2;
-/// Of a table: the files do not say how many.
+/// The files do not say how many rows a table has.
 constexpr std::uint64_t table_rows = 100'000;
 
 struct TablesInRow {
@@ -26,29 +26,22 @@ TablesInRow tables_of(const MeasuredRow& row) {
           row.count("dim", 1, widest),   row.count("pool", 1, longest),      row.name("dtype", {"fp32", "fp16"})};
 }
 
-std::vector<std::string> run_of(const TablesInRow& shape, const char* method, std::uint64_t tables,
-                                std::uint64_t pooling) {
+Settings run_of(const TablesInRow& shape, const char* method, std::uint64_t tables) {
   return {fmt::format("method={}", method), fmt::format("gpus={}", shape.gpus),
           fmt::format(R"(workload={{"embedding": {{"global_batch": {}, "tables_per_gpu": {}, "dimension": {}, )"
                       R"("pooling": {}, "rows": {}, "element": "{}"}}}})",
-                      shape.batch, tables, shape.dimension, pooling, table_rows, shape.element),
+                      shape.batch, tables, shape.dimension, shape.pooling, table_rows, shape.element),
           fast_memory};
 }
 
-/// The figure of all tables; of `few` and twice as many where there are more.
-Parts by_tables(const TablesInRow& shape, const char* method, std::uint64_t pooling, const char* figure,
-                std::uint64_t few) {
-  if (shape.tables <= 2 * few) return {{run_of(shape, method, shape.tables, pooling), figure}};
-  const double beyond = static_cast<double>(shape.tables - 2 * few) / static_cast<double>(few);
-  return {{run_of(shape, method, 2 * few, pooling), figure, 1 + beyond},
-          {run_of(shape, method, few, pooling), figure, -beyond}};
-}
-
 Parts pooling(const TablesInRow& shape, const char* method) {
-  return by_tables(shape, method, shape.pooling, "time_ns.pooling", few_pooled);
+  const auto run = [&](std::uint64_t tables) { return run_of(shape, method, tables); };
+  const char* const figure = "time_ns.pooling";
+  if (shape.tables <= 2 * few_pooled) return {{run(shape.tables), figure}};
+  return on_line(shape.tables, 2 * few_pooled, few_pooled, run, figure);
 }
 
-/// Of NCCL: what all tables of a GPU give for all samples.
+/// NCCL sends what all tables of a GPU give for all samples.
 Parts all_to_all(const TablesInRow& shape) {
   const std::uint64_t element = shape.element == "fp16" ? 2 : 4;
   return {{collective_alone("all-to-all", shape.batch * shape.tables * shape.dimension * element, shape.gpus),

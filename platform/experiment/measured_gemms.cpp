@@ -45,7 +45,7 @@ std::vector<Measurement> traffic_in(const MeasuredRow& row) {
 /// 1.169 J in 1.7 ms, and reads and writes of memory about 67 pJ/B.
 constexpr double idle_joules_per_ns = 122.8e-9, joules_per_flop = 0.87e-12, joules_per_byte = 67e-12;
 
-/// Of GEMMs that were repeated back to back, so warm ones.
+/// The GEMMs were repeated back to back. One with a clean cache is simulated.
 std::vector<Measurement> energy_in(const MeasuredRow& row) {
   check_amounts(row, {"seconds", "mhz", "watts"});
   row.count("tp", 1, longest_dimension);

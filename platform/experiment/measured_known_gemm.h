@@ -8,9 +8,9 @@ namespace t3vp {
 struct TileInRow {
   std::uint64_t rows, columns;
 };
-/// By the columns tile_m and tile_n.
+/// Reads the columns tile_m and tile_n.
 TileInRow tile_of(const MeasuredRow& row);
-/// Rows of tiles that workgroups take together, by the column group_m.
+/// Reads the column group_m: rows of tiles that workgroups take together.
 std::uint64_t group_of(const MeasuredRow& row);
 
 /// K tiles and how many of them are in flight.
@@ -18,11 +18,11 @@ struct PipelineInRow {
   std::uint64_t depth = 64, stages = 3;
 };
 
-/// A workgroup's time from one K tile to the next, beside its products'. Set from the rows of known_order.csv in the
-/// project, as is the share of the matrix peak below (docs/validation/h200.md).
+/// A workgroup's time from one K tile to the next, beside its products'. Given rows of known_order.csv and
+/// known_contention.csv have set it, the share of the matrix peak and the launches (docs/validation/h200.md).
 inline constexpr unsigned known_step_ns = 180;
 inline const Settings known_system{"system.compute.matrix_efficiency=0.7"};
-/// Launches by the host that its own launch is worth, from Python; set in the same way.
+/// Launches by the host that its launch from Python counts as.
 inline constexpr unsigned known_launches = 2;
 /// Results leave from registers: four lanes of a wavefront hold 8 fp16 elements of a row (PTX ISA, wgmma, matrix D).
 inline constexpr unsigned known_store_bytes = 16;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t largest_tile = 1024, largest_group = 1024, most_parts = 64;
 
-/// As known_gemm(), with K in parts that workgroups of their own add up, in the element type.
+/// K is split into parts. A workgroup for each adds to the output, in the element type.
 Settings split_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t parts) {
   const Settings whole = joined(known_gemm(gemm, tile, 1), dirty_cache);
   return parts == 1 ? whole : joined(whole, Settings{fmt::format("workload.split_k={}", parts), atomic_cache});

@@ -57,13 +57,18 @@ std::string library_keys(const GemmInRow& gemm) {
 
 Settings library_gemm(const GemmInRow& gemm) { return gemm_alone(gemm, library_keys(gemm)); }
 
+Parts on_line(std::uint64_t all, std::uint64_t more, std::uint64_t few,
+              const std::function<Settings(std::uint64_t)>& settings, const std::string& figure) {
+  const double beyond = static_cast<double>(all - more) / static_cast<double>(more - few);
+  return {{settings(more), figure, 1 + beyond}, {settings(few), figure, -beyond}};
+}
+
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
                const std::string& figure, const Effort& effort) {
   const std::uint64_t depth = depth_in_place(gemm, effort);
   if (depth == 0) return {{settings(gemm), figure}};
-  const double beyond = static_cast<double>(gemm.k - depth) / static_cast<double>(depth - depth / 2);
-  return {{settings(with_depth(gemm, depth)), figure, 1 + beyond},
-          {settings(with_depth(gemm, depth / 2)), figure, -beyond}};
+  return on_line(
+      gemm.k, depth, depth / 2, [&](std::uint64_t k) { return settings(with_depth(gemm, k)); }, figure);
 }
 
 Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint64_t gpus) {

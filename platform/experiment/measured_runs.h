@@ -31,13 +31,13 @@ struct GemmInRow {
   std::uint64_t m, n, k;
   bool transpose_b;
 };
-/// By the columns M, N and K.
+/// Reads the columns M, N and K.
 GemmInRow gemm_of(const MeasuredRow& row, bool transpose_b);
 /// The same with B transposed as the column `transpose_b` says.
 GemmInRow gemm_of(const MeasuredRow& row);
 
-/// By the column `sublayer`: FC-1 and IP were measured with B not transposed, OP and FC-2 with B transposed, as in the
-/// forward pass (T3 5.2).
+/// Reads the column `sublayer`. OP and FC-2 were measured with B transposed, as in the forward pass (T3 5.2), and FC-1
+/// and IP with B not transposed.
 bool transposes_b(const MeasuredRow& row);
 
 /// The value of the key workload.gemm; `more` are further keys of it as JSON: R"("tile": "128x128")".
@@ -58,6 +58,10 @@ struct Effort {
   std::uint64_t gpus = 1;
   double most_products = 240e9;
 };
+
+/// A figure of `all` things that cost the same, on the line through the figures of `more` and of `few` of them.
+Parts on_line(std::uint64_t all, std::uint64_t more, std::uint64_t few,
+              const std::function<Settings(std::uint64_t)>& settings, const std::string& figure);
 
 /// A figure of a run of the GEMM. Where that run would be long, it is on the line through the figures of two GEMMs with
 /// a smaller K. `settings` returns the run's settings.

@@ -38,7 +38,7 @@ struct MeasuredFile {
   std::string (*reason_to_leave_out)(const MeasuredRow& row) = nullptr;
 };
 
-/// By their files, in sources of their own.
+/// Each is in the source of its file.
 MeasuredFile measured_gemms();
 MeasuredFile measured_decoding();
 MeasuredFile measured_orders();

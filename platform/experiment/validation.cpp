@@ -131,7 +131,7 @@ std::string validation_csv(const std::vector<Prediction>& predictions) {
   for (const Prediction& one : predictions) {
     const Measurement& m = *one.measurement;
     text += csv_line({m.file, fmt::format("{}", m.row), m.quantity, m.unit, fmt::format("{}", m.measured),
-                      one.is_there() ? fmt::format("{:.3f}", one.simulated) : "",
+                      one.is_there() ? fmt::format("{:.{}f}", one.simulated, m.unit == "J" ? 6 : 3) : "",
                       one.is_there() ? fmt::format("{:.4f}", one.error()) : ""});
   }
   return text;

@@ -179,7 +179,7 @@ TEST_CASE("the summary has error and bias of each file whatever the order of col
   CHECK(std::stod(worst_text) == Approx(100 * std::expm1(second_is_worst ? second : first)).margin(0.06));
   CHECK(worst_row == (second_is_worst ? "2" : "1"));
   CHECK_THAT(outcome.out, Catch::Contains("\nnot simulated: notes.csv"));
-  CHECK_THAT(outcome.out, Catch::Contains("measure energy: latency.csv"));
+  CHECK_THAT(outcome.out, Catch::Contains("they only set parameters: latency.csv"));
   CHECK_THAT(outcome.out, Catch::Contains("1 runs;"));  // of two equal rows
   CHECK(fs::exists(times.table().parent_path() / "gemm.gnuplot"));
 

@@ -6,7 +6,7 @@
 
 enum { WORD_BYTES = 4, WORDS = T3_STREAM_BLOCK_BYTES / WORD_BYTES };
 
-/* Of a workgroup. */
+/* The waves of a workgroup share it. */
 struct share {
   uint64_t next; /* block */
   uint32_t stop;
