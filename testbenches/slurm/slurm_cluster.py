@@ -98,6 +98,8 @@ class Cluster:
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
             folder=self.folder, controller_port=controller_port, node_port=node_port, user=getpass.getuser(),
             node=socket.gethostname().partition(".")[0], cores=len(os.sched_getaffinity(0))), encoding="utf-8")
+        # With a named version slurmd does not look for mounted cgroups, which a container may lack. No plugin here uses them.
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n", encoding="utf-8")
         self.daemon("munged", "--foreground", "--num-threads=10",
                     *(f"--{what}={munge / name}" for what, name in (("socket", "socket"), ("key-file", "key"), ("pid-file", "pid"),
                                                                    ("log-file", "log"), ("seed-file", "seed"))))
