@@ -110,7 +110,8 @@ TEST_CASE("what a program takes and does not get is one line") {
 
 TEST_CASE("what is no library of programs is one line") {
   const std::string programs =
-      "collective, contention, data_parallel, decomposed, dlrm, dma_collective, embedding, endpoint, experts, fused, gather_gemm, "
+      "collective, contention, data_parallel, decomposed, dlrm, dma_collective, embedding, endpoint, experts, fused, "
+      "gather_gemm, "
       "gathered, gemv, isolated, layer, moe, pipeline, sequential, tiles, two_queues";
   require_refused_program("no.such.so", "no such file", programs + ", or the path");
   require_refused_program("/dev/null", "", programs + ", or the path");
