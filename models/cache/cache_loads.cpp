@@ -310,7 +310,11 @@ void LastLevelCache::filled(std::uint32_t index, Picoseconds time, tlm::tlm_gene
   const bool failed = response != tlm::TLM_OK_RESPONSE;
   const Cause cause = Cause::current();
   const Fill& fill = fills_[index];
-  for (const Missing& missing : fill.lines) settle(index, missing, transaction);
+  constexpr std::size_t ahead = 8;
+  for (std::size_t i = 0; i < fill.lines.size(); ++i) {
+    if (i + ahead < fill.lines.size()) prefetch(fill.lines[i + ahead].slot);
+    settle(index, fill.lines[i], transaction);
+  }
   const std::vector<Missing> filled_lines = without_way_.empty() ? std::vector<Missing>() : fill.lines;
   const std::vector<Addend> addends = failed ? std::vector<Addend>() : std::move(fills_[index].addends);
   if (!failed)

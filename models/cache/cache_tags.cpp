@@ -31,7 +31,8 @@ CacheTags::CacheTags(const CacheParameters& parameters, Stamp stamp)
 
 /// The ways of an empty set are taken in their order. Lanes past the last way are never the oldest.
 void CacheTags::clear() {
-  for (GroupPlace& place : groups_) place.group = no_group;
+  for (GroupAge& place : groups_) place.bits = 0;
+  for (Members& members : members_) members.group = no_group;
   stamp_ = 0;
   drop_stamp_ = first_stamp;
   for (std::size_t vector = 0; vector < ways_.size(); ++vector) {
@@ -49,7 +50,7 @@ bool CacheTags::note_age(Slot slot) {
   const Stamp before = stamp(slot);
   Stamp age = before;
   for (const GroupBits bits : groups_of(slot))
-    if (const GroupPlace* place = find_group(bits)) age = std::max(age, place->stamp);
+    if (const GroupAge* place = find_group(bits)) age = std::max(age, place->stamp);
   if (age == before) return false;
   set_stamp(slot, age);
   return true;
@@ -122,7 +123,7 @@ void CacheTags::drop(Slot slot) {
 
 void CacheTags::break_groups(Slot slot) {
   for (const GroupBits bits : groups_of(slot))
-    if (GroupPlace* place = find_group(bits)) place->whole = false;
+    if (GroupAge* place = find_group(bits)) place->whole = false;
 }
 
 CacheTags::Group CacheTags::group(const std::vector<Slot>& slots) {
@@ -130,12 +131,10 @@ CacheTags::Group CacheTags::group(const std::vector<Slot>& slots) {
     end_groups();  // lines may have old ones of the numbers to come
     ++last_group_;
   }
-  GroupPlace& place = groups_[last_group_ % groups_kept];
+  const std::size_t place = last_group_ % groups_kept;
   end_group(place);
-  place.group = last_group_;
-  place.whole = true;
-  place.stamp = first_stamp;
-  place.slots = slots;
+  groups_[place] = {static_cast<GroupBits>(last_group_), true, first_stamp};
+  members_[place] = {last_group_, slots};
   for (const Slot slot : slots) join(slot, static_cast<GroupBits>(last_group_));
   return last_group_;
 }
@@ -153,14 +152,15 @@ void CacheTags::join(Slot slot, GroupBits bits) {
 }
 
 /// Its lines keep their ages.
-void CacheTags::end_group(GroupPlace& place) {
-  if (place.group != no_group && place.stamp != first_stamp)
-    for (const Slot slot : place.slots) note_age(slot);
-  place.group = no_group;
+void CacheTags::end_group(std::size_t place) {
+  if (groups_[place].bits != 0 && groups_[place].stamp != first_stamp)
+    for (const Slot slot : members_[place].slots) note_age(slot);
+  groups_[place].bits = 0;
+  members_[place].group = no_group;
 }
 
 void CacheTags::end_groups() {
-  for (GroupPlace& place : groups_) end_group(place);
+  for (std::size_t place = 0; place < groups_kept; ++place) end_group(place);
   for (Ways& ways : ways_)
     for (Entry& entry : ways.entries) entry.groups = {};
 }

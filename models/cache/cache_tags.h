@@ -58,6 +58,7 @@ class CacheTags {
     __builtin_prefetch(ways);
     __builtin_prefetch(ways->stamps.data());
     __builtin_prefetch(ways->entries.data());
+    __builtin_prefetch(ways->entries.data() + lanes / 2);
     return {line, bank, set};
   }
 
@@ -96,8 +97,8 @@ class CacheTags {
   Group group(const std::vector<Slot>& slots);
   /// All lines of the group are there, with the sectors that they had.
   bool is_whole(Group group) const {
-    const GroupPlace& place = groups_[group % groups_kept];
-    return group != no_group && place.group == group && place.whole;
+    const std::size_t place = group % groups_kept;
+    return group != no_group && members_[place].group == group && groups_[place].whole;
   }
   /// Uses all lines of a group, in the order of their numbers.
   void use_group(Group group) { groups_[group % groups_kept].stamp = next_stamp(); }
@@ -107,6 +108,12 @@ class CacheTags {
   std::uint64_t line_in(Slot slot) const { return tag(slot) - 1; }
   Line& line(Slot slot) { return ways_[slot / lanes].entries[slot % lanes].line; }
   const Line& line(Slot slot) const { return ways_[slot / lanes].entries[slot % lanes].line; }
+  /// The memory of the slot on the simulating machine.
+  void prefetch(Slot slot) const {
+    const Ways& ways = ways_[slot / lanes];
+    __builtin_prefetch(ways.tags.data());
+    __builtin_prefetch(&ways.entries[slot % lanes]);
+  }
   Slot slots() const { return static_cast<Slot>(ways_.size() * lanes); }
 
  private:
@@ -132,10 +139,14 @@ class CacheTags {
     std::array<Entry, lanes> entries{};
   };
 
-  struct GroupPlace {
-    Group group = no_group;
+  /// What a line's age needs of a group: small, since most lines that are replaced ask for two of them.
+  struct GroupAge {
+    GroupBits bits = 0;  ///< 0 when there is none
     bool whole = false;
     Stamp stamp = first_stamp;  ///< of the last use, if there was one
+  };
+  struct Members {
+    Group group = no_group;
     std::vector<Slot> slots;
   };
 
@@ -145,9 +156,9 @@ class CacheTags {
   void set_stamp(Slot slot, Stamp stamp) { ways_[slot / lanes].stamps[slot % lanes / 4][slot % 4] = stamp; }
   Groups& groups_of(Slot slot) { return ways_[slot / lanes].entries[slot % lanes].groups; }
   /// Null when the group has ended.
-  GroupPlace* find_group(GroupBits bits) {
-    GroupPlace& place = groups_[bits % groups_kept];
-    return bits != 0 && static_cast<GroupBits>(place.group) == bits ? &place : nullptr;
+  GroupAge* find_group(GroupBits bits) {
+    GroupAge& place = groups_[bits % groups_kept];
+    return bits != 0 && place.bits == bits ? &place : nullptr;
   }
   Stamp next_stamp() {
     if (stamp_ == last_stamp) renumber();
@@ -158,7 +169,7 @@ class CacheTags {
   Slot oldest(const Place& place) const;
   Slot oldest_settled(const Place& place);
   void join(Slot slot, GroupBits bits);
-  void end_group(GroupPlace& place);
+  void end_group(std::size_t place);
   void end_groups();
   void renumber();
 
@@ -171,7 +182,8 @@ class CacheTags {
   Stamp stamp_ = 0;                 ///< of the last use
   Stamp drop_stamp_ = first_stamp;  ///< of the last drop; older than all
   Group last_group_ = no_group;
-  std::vector<GroupPlace> groups_ = std::vector<GroupPlace>(groups_kept);
+  std::vector<GroupAge> groups_ = std::vector<GroupAge>(groups_kept);
+  std::vector<Members> members_ = std::vector<Members>(groups_kept);  ///< of each group
 };
 
 }  // namespace t3vp::cache

@@ -214,6 +214,11 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   std::uint32_t& fill_of(CacheTags::Slot slot, unsigned sector) {
     return sector_fills_[(std::size_t{slot} << line_sector_bits_) + sector];
   }
+  /// On the simulating machine.
+  void prefetch(CacheTags::Slot slot) {
+    tags_.prefetch(slot);
+    __builtin_prefetch(&fill_of(slot, 0));
+  }
 
   CacheParameters parameters_;
   Picoseconds memory_latency_, sector_time_;

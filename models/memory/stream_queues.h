@@ -66,7 +66,8 @@ class StreamQueues {
   static constexpr std::uint32_t ordered_bytes = RunQueue::block_bytes;
 
   void push(unsigned stream, Run run) {
-    run.after = queues_[1 - stream].latest_conflict(run.address, run.kind);
+    const RunQueue& other = queues_[1 - stream];
+    run.after = other.empty() ? 0 : other.latest_conflict(run.address, run.kind);
     queues_[stream].push(run);
   }
   bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
