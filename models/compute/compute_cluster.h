@@ -96,6 +96,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   std::vector<std::string> contents() const override;
   const char* group() const override { return "compute"; }
   void visit_statistics(const StatisticVisitor& visit) const override;
+  /// A fault from now on: ring kernels round their sums toward zero.
+  void round_wrongly() { parameters_.wrong_rounding = true; }
 
  private:
   friend class KernelQueue;

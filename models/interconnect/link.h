@@ -68,6 +68,8 @@ class Link : public sc_core::sc_module {
   std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
   /// The packet that the injected fault took, in words; empty while it has taken none.
   const std::string& dropped() const { return dropped_; }
+  /// A fault from now on: the packet of this number, from 0 at the run's start, does not arrive.
+  void drop(std::uint64_t packet) { parameters_.drop_packet = packet; }
   /// The lanes that wait for credits and the packets in flight, a line each. It is empty when there are none.
   std::vector<std::string> diagnosis() const;
 

@@ -89,6 +89,12 @@ class MemoryController : public sc_core::sc_module, public Component {
   /// The effects of injected faults; null when there are none.
   const FaultyAccess* faults() const { return faults_.get(); }
 
+  /// Injects these faults from now on. What they count, they count from now on.
+  void inject(const MemoryFaults& faults);
+  /// Takes the arbitration's parameters, and the policy `to` where `from` is in force. Other registers of the driver's
+  /// stay.
+  void change_arbitration(const MemoryParameters& parameters, const PolicyChoice& from, const PolicyChoice& to);
+
  private:
   struct Request {
     tlm::tlm_generic_payload* transaction = nullptr;

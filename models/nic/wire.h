@@ -29,6 +29,8 @@ class Wire : public sc_core::sc_module, public PacketCarrier {
   std::uint64_t struck() const { return struck_; }
   std::uint64_t struck_requests() const { return struck_requests_; }  ///< of those
   const std::string& first_struck() const { return first_struck_; }
+  /// A fault from now on: the next packets of a NIC are lost.
+  void lose(const WireParameters::Loss& loss) { parameters_.loss = loss; }
 
  private:
   struct End {

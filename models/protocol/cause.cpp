@@ -41,7 +41,8 @@ struct Cause::Windows {
 
 Cause Cause::current_;
 std::uint32_t Cause::windows_opened_ = 0;
-Picoseconds Cause::latest_window_ = 0, Cause::interval_ = never, Cause::next_sample_ = never;
+Picoseconds Cause::latest_window_ = 0, Cause::interval_ = never, Cause::next_sample_ = never,
+            Cause::sampled_from_ = 0;
 
 /// Never destroyed, as pools.
 Cause::Windows& Cause::windows() {
@@ -171,7 +172,7 @@ void Cause::sample(Picoseconds until) {
   constexpr std::uint64_t samples_of_an_interval = 1000;
   for (; next_sample_ <= until; next_sample_ += interval_) {
     open_window(next_sample_);
-    if (next_sample_ / interval_ == samples_of_an_interval) interval_ *= 2;
+    if ((next_sample_ - sampled_from_) / interval_ == samples_of_an_interval) interval_ *= 2;
   }
 }
 

@@ -80,11 +80,12 @@ class Cause {
     Picoseconds time;
     TimeParts parts;
   };
-  /// From now on a window begins at each multiple of the interval, for the timeline. After each 1000 of them the
-  /// interval doubles, so that causes stay small.
-  static void sample_every(Picoseconds interval) {
+  /// A window begins at each multiple of the interval after `from`, which is now, for the timeline. After each 1000 of
+  /// them the interval doubles, so that causes stay small.
+  static void sample_every(Picoseconds interval, Picoseconds from = 0) {
     interval_ = interval;
-    next_sample_ = interval;
+    sampled_from_ = from;
+    next_sample_ = from + interval;
   }
   /// At the begins of all windows that are open, in order.
   std::vector<Sample> samples() const;
@@ -135,6 +136,7 @@ class Cause {
   static std::uint32_t windows_opened_;
   static Picoseconds latest_window_;           ///< the latest begin of any
   static Picoseconds interval_, next_sample_;  ///< never: there are no samples
+  static Picoseconds sampled_from_;
 };
 
 /// Makes a cause the current one as long as this lives.

@@ -45,6 +45,7 @@ bool ControlChecker::check_request(const tlm::tlm_generic_payload& transaction) 
 }
 
 void ControlChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  if (violations_.is_asleep()) return PassThrough::b_transport(transaction, delay);
   const bool well_formed = check_request(transaction);
   const PayloadRecord record(transaction);
   const auto extensions = extensions_of(transaction);
@@ -61,6 +62,7 @@ void ControlChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core:
 }
 
 unsigned ControlChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
+  if (violations_.is_asleep()) return PassThrough::transport_dbg(transaction);
   const PayloadRecord record(transaction);
   const sc_core::sc_time begin = sc_core::sc_time_stamp();
   const sc_dt::uint64 cycle = sc_core::sc_delta_count();

@@ -48,6 +48,7 @@ ProtocolChecker::Request ProtocolChecker::begin(const tlm::tlm_generic_payload& 
 /// Checks a notice: it comes once, for a store or update in flight.
 void ProtocolChecker::take(const tlm::tlm_generic_payload& transaction, const sc_core::sc_time& delay) {
   const auto found = in_flight_.find(&transaction);
+  if (found == in_flight_.end() && violations_.was_asleep()) return;
   if (found == in_flight_.end()) return violated(target, "notice of nothing that is under way", transaction);
   Request& request = found->second;
   if (request.taken) violated(target, "request taken twice", transaction);
@@ -109,6 +110,7 @@ void ProtocolChecker::check_sent_fields(const Request& request, const tlm::tlm_g
 
 tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
+  if (violations_.is_asleep()) return DataPassThrough::nb_transport_fw(transaction, phase, delay);
   const bool again = in_flight_.count(&transaction) != 0;
   if (again) violated(initiator, "request sent again before its response", transaction);
   const Request request = begin(transaction, delay, text_of(malformed(transaction, phase, delay, anything)));
@@ -136,6 +138,7 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_fw(tlm::tlm_generic_payload& tr
 
 tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& transaction, tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
+  if (violations_.is_asleep()) return DataPassThrough::nb_transport_bw(transaction, phase, delay);
   if (request_calls_ != 0) violated(target, "response or notice within a request call", transaction);
   if (phase == tlm::END_REQ) {
     take(transaction, delay);
@@ -145,7 +148,7 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& tr
     const Request request = found->second;
     in_flight_.erase(found);  // the payload may be on its next way before the call returns
     end(request, transaction, delay);
-  } else {
+  } else if (!violations_.was_asleep()) {
     violated(target, "response to nothing that is under way", transaction);
   }
   const bool response = phase == tlm::BEGIN_RESP, notice = phase == tlm::END_REQ;
@@ -160,6 +163,7 @@ tlm::tlm_sync_enum ProtocolChecker::nb_transport_bw(tlm::tlm_generic_payload& tr
 }
 
 void ProtocolChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+  if (violations_.is_asleep()) return DataPassThrough::b_transport(transaction, delay);
   const Malformed* found = malformed_delay(delay);
   if (found == nullptr) found = malformed(transaction, anything);
   const Request request = begin(transaction, delay, text_of(found));
@@ -173,6 +177,7 @@ void ProtocolChecker::b_transport(tlm::tlm_generic_payload& transaction, sc_core
 }
 
 unsigned ProtocolChecker::transport_dbg(tlm::tlm_generic_payload& transaction) {
+  if (violations_.is_asleep()) return DataPassThrough::transport_dbg(transaction);
   const Request request(transaction);
   const Picoseconds begin = now();
   const sc_dt::uint64 cycle = sc_core::sc_delta_count();

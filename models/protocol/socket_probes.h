@@ -12,7 +12,10 @@ namespace t3vp {
 
 class SocketProbes {
  public:
-  explicit SocketProbes(bool checked) : checked_(checked) {}
+  /// Where the checkers are `asleep`, they pass everything on until wake().
+  explicit SocketProbes(bool checked, bool asleep = false) : checked_(checked) {
+    if (asleep) violations_.sleep();
+  }
 
   template <typename Initiator, typename Target>
   void join(Initiator& initiator, Target& target) {
@@ -27,6 +30,8 @@ class SocketProbes {
 
   const Violations& violations() const { return violations_; }
   Violations& violations() { return violations_; }
+  /// Checks what is sent from now on.
+  void wake() { violations_.wake(); }
   /// Requests without a response so far, over all data sockets.
   std::size_t in_flight() const;
 

@@ -24,6 +24,14 @@ class Violations {
  public:
   static constexpr std::size_t kept = 100;  ///< later ones are only counted: a fault may repeat for ever
 
+  /// Checkers pass everything on unchecked from now on, until wake().
+  void sleep() { is_asleep_ = was_asleep_ = true; }
+  /// Checkers check every request that is sent from now on. What is in flight stays unchecked.
+  void wake() { is_asleep_ = false; }
+  bool is_asleep() const { return is_asleep_; }
+  /// A response may be one to a request that was sent unchecked.
+  bool was_asleep() const { return was_asleep_; }
+
   void add(Violation violation) {
     ++count_;
     if (list_.size() < kept) list_.push_back(std::move(violation));
@@ -37,6 +45,7 @@ class Violations {
   }
 
  private:
+  bool is_asleep_ = false, was_asleep_ = false;
   std::uint64_t count_ = 0;
   std::vector<Violation> list_;
 };

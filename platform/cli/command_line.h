@@ -20,6 +20,9 @@ struct RunCommand {
   bool trace = false, dump_arrays = false, print_config = false;
   std::optional<double> trace_from_us, trace_to_us;  ///< window of the timeline
   std::filesystem::path register_trace;              ///< empty: none
+  std::optional<double> snapshot_every_us;           ///< simulated time between snapshots
+  std::optional<double> fork_at_us;                  ///< simulated time at which variants begin
+  std::filesystem::path variants;                    ///< their file
   std::optional<std::uint16_t> gdb;                  ///< port; 0: any
   std::optional<double> timeout_s;                   ///< limits.wall_s
   unsigned replicates = 1;                           ///< runs, all but the first with jitter

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/cli_page.h"
+#include "cli/copied_runs.h"
 #include "cli/machine_options.h"
 #include "cli/option_checks.h"
 #include "io/input_error.h"
@@ -68,9 +69,10 @@ void add_run(CLI::App& app, Commands& commands) {
          "Number of runs; all but the first have jitter, each with its own seed; the report has the spread; default: 1")
       ->type_name("NUMBER")
       ->transform(whole_number(1, 1000));
-  run->add_option("--jobs", command.jobs, "Replicates at a time; default: one per core")
+  run->add_option("--jobs", command.jobs, "Replicates or variants at a time; default: one per core")
       ->type_name("NUMBER")
       ->transform(whole_number(1, 1024));
+  add_copy_options(*run, command);
   add_gdb(run, command.gdb);
   add_timeout(run, command.timeout_s,
               "Wall-clock time after which the run fails, as limits.wall_s; time under a debugger does not count");
@@ -80,7 +82,7 @@ void add_run(CLI::App& app, Commands& commands) {
   add_exit_codes(
       run, commands,
       {"The run passed, or --print-config printed its configuration.",
-       "The run failed with a diagnosis in report.json, reached a limit or crashed, or a replicate failed."});
+       "The run failed with a diagnosis in report.json, reached a limit or crashed, or a replicate or variant failed."});
 }
 
 void add_compare(CLI::App& app, Commands& commands) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "cli/command_line.h"
 #include "cli/machine_options.h"
@@ -10,6 +11,7 @@
 #include "experiment/missing_runs.h"
 #include "experiment/plots.h"
 #include "experiment/results.h"
+#include "experiment/slurm_jobs.h"
 #include "experiment/summary.h"
 #include "experiment/unknown_figures.h"
 #include "io/console.h"
@@ -57,8 +59,10 @@ int experiment(const ExperimentCommand& command) {
   const fs::path runs = command.runs.empty() ? out / "runs" : command.runs;
   Results results(experiment, plan, runs);
   if (command.status) return print_states(plan, runs, results);
+  const char* const submission = std::getenv(submission_variable);
+  const bool is_retried = submission != nullptr || !command.shard.empty();
   const RunOutline outline{command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s,
-                           shard_of(command.shard)};
+                           shard_of(command.shard), is_retried ? 2U : 1U, submission != nullptr ? submission : ""};
   if (!command.shard.empty()) return make_shard(experiment, plan, outline, results, runs);
   if (!command.slurm.empty()) return submit_to_slurm(command, plan, results, out);
   require_apart(outputs_of(experiment, plan, results, out));

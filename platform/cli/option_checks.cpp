@@ -38,7 +38,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 
 CLI::Validator seconds() { return number("seconds", 1e-3, 1e9); }
 
-CLI::Validator microseconds() { return number("microseconds", 0, 1e12); }
+CLI::Validator microseconds(double least) { return number("microseconds", least, 1e12); }
 
 void refuse_empty_names(CLI::App& command) {
   for (CLI::Option* const option : command.get_options()) {

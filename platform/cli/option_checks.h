@@ -14,7 +14,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 CLI::Validator seconds();
 
 /// Simulated time.
-CLI::Validator microseconds();
+CLI::Validator microseconds(double least = 0);
 
 /// A file or folder has a name, and not the empty one of a variable that a shell does not know: arguments of the
 /// command and of all below it.

@@ -19,6 +19,8 @@ class RegisterTraceFile {
   RegisterTrace* trace() { return trace_.get(); }
   /// Puts the file in place.
   void complete();
+  /// From now on the file has at once what is traced, and comes into place however the process ends.
+  void keep() { file_->keep(""); }
 
  private:
   std::unique_ptr<OutputFile> file_;

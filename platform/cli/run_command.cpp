@@ -1,15 +1,20 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 #include "cli/command_line.h"
+#include "cli/copied_runs.h"
 #include "cli/debugger_port.h"
 #include "cli/register_trace_file.h"
 #include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
-#include "config/memory_need.h"
+#include "cli/snapshot_stops.h"
+#include "cli/variant_stops.h"
+#include "guests/snapshots.h"
 #include "io/console.h"
 #include "io/file_lock.h"
 #include "io/input_error.h"
@@ -55,8 +60,14 @@ Outputs outputs_of(const RunCommand& command) {
   return outputs;
 }
 
+/// What acts on the way of a run; both are null in most runs.
+struct Stops {
+  std::unique_ptr<SnapshotStops> snapshots;
+  std::unique_ptr<VariantStops> variants;
+};
+
 RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& software, const RunCommand& command,
-                   RegisterTrace* register_trace, debug::TcpPort* debugger) {
+                   RegisterTrace* register_trace, debug::TcpPort* debugger, const Stops& stops) {
   ProgressLine line;
   RunOptions options;
   options.software = &software;
@@ -66,12 +77,37 @@ RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& 
   options.trace_window = window_of(command);
   options.register_trace = register_trace;
   options.dump_arrays = command.dump_arrays;
+  if (stops.snapshots) options.stops = stops.snapshots.get();
+  if (stops.variants) {
+    options.stops = stops.variants.get();
+    options.trace = false;
+    stops.variants->attach(options, line, command.trace);
+  }
   options.progress = [&line](std::optional<double> done, const std::string& phase) { line.show(done, phase); };
   const auto begin = std::chrono::steady_clock::now();
   RunResult result = simulate(configuration, options);
   result.host.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.host.peak_rss_MiB = peak_rss_MiB();
   return result;
+}
+
+/// The same; what fails goes on from its snapshot when there is one.
+RunResult measured_or_left(const RunConfiguration& configuration, const OpenedSoftware& software,
+                           const RunCommand& command, RegisterTrace* register_trace, debug::TcpPort* debugger,
+                           const Stops& stops) {
+  try {
+    return measured(configuration, software, command, register_trace, debugger, stops);
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception&) {
+    leave_to_snapshot();
+    throw;
+  }
+}
+
+int end_of_variants(const VariantsEnded& ended, const VariantStops& variants) {
+  print(variants.table());
+  return ended.has_failed ? failed : success;
 }
 
 }  // namespace
@@ -91,27 +127,50 @@ int run(const RunCommand& asked) {
     throw InputError("--gdb", "firmware " + configuration.firmware, "firmware riscv, as by --set firmware=riscv");
   if (command.gdb && command.replicates > 1)
     throw InputError("--replicates", fmt::format("{} runs beside --gdb", command.replicates), "1");
-  window_of(command);  // checked before anything is written
-  require_memory(command.file, configuration);
+  const TraceWindow window = window_of(command);  // checked before anything is written
+  refuse_copies(command);
+  const unsigned jobs = command.jobs != 0 ? command.jobs : available_cores();
+  std::vector<Variant> variants;
+  if (command.fork_at_us) variants = load_variants(command.variants, command.file, settings, configuration);
+  require_memory_for_copies(command, configuration, std::min<std::size_t>(jobs, variants.size()));
   const OpenedSoftware software(configuration);
-  require_apart(outputs_of(command));
+  Outputs outputs = outputs_of(command);
+  add_variants(outputs, variants, command.out);
+  require_apart(outputs);
   prepare_folder(command.out);
   const FileLock turn = FileLock::of_folder(command.out);
   remove_results(command.out);
   remove_replicates(command.out);
+  remove_variants(command.out);
   RegisterTraceFile register_trace("--register-trace", command.register_trace);
   const std::unique_ptr<debug::TcpPort> port = debugger_port(command.gdb);
-  const RunResult result = measured(configuration, software, command, register_trace.trace(), port.get());
+  Stops stops;
+  if (command.snapshot_every_us)
+    stops.snapshots = std::make_unique<SnapshotStops>(configuration, command, window, register_trace);
+  if (command.fork_at_us)
+    stops.variants = std::make_unique<VariantStops>(variants, *command.fork_at_us, jobs, command.out);
+  RunResult result;
+  try {
+    result = measured_or_left(configuration, software, command, register_trace.trace(), port.get(), stops);
+  } catch (const VariantsEnded& ended) {
+    return end_of_variants(ended, *stops.variants);
+  }
   register_trace.complete();
-  nlohmann::ordered_json report = report_json(configuration, result);
+  if (stops.snapshots) stops.snapshots->complete();
+  const Variant* const variant = stops.variants ? stops.variants->variant() : nullptr;
+  if (stops.variants && variant == nullptr)
+    throw InputError("--fork-at", fmt::format("{} us, when the run is over", *command.fork_at_us),
+                     "a time within the run");
+  if (variant != nullptr) command.out = stops.variants->folder();
+  nlohmann::ordered_json report = report_json(variant != nullptr ? variant->configuration : configuration, result);
+  if (stops.variants) stops.variants->add_to(report);
   const bool has_failed = !failures(result).empty();
   if (command.replicates > 1 && !has_failed) {
-    replicate(configuration, command.replicates, command.jobs != 0 ? command.jobs : available_cores(), command.out,
-              report);
+    replicate(configuration, command.replicates, jobs, command.out, report);
     set_warnings(report);
   }
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  print(result_table(report) + fmt::format("  report: {}\n", (asked.out / "report.json").lexically_normal().string()));
+  print(result_table(report) + fmt::format("  report: {}\n", ((variant != nullptr ? command.out : asked.out) / "report.json").lexically_normal().string()));
   return has_failed ? failed : success;
 }
 

@@ -16,7 +16,7 @@ unsigned available_cores() {
 void add_runs(Outputs& outputs, const Plan& plan, const Results& results) {
   for (std::size_t run = 0; run < plan.runs.size(); ++run) {
     const std::filesystem::path folder = results.folder_of(run);
-    for (const char* name : {"run.json", "log.txt", "lock"}) outputs.files.push_back(folder / name);
+    for (const char* name : {"run.json", "log.txt", "lock", "attempts"}) outputs.files.push_back(folder / name);
     outputs.result_folders.push_back(folder);
   }
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <chrono>
 
 #include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
@@ -46,6 +49,7 @@ SlurmJobs jobs_of(const ExperimentCommand& command, const Plan& plan, const fs::
   jobs.folder = out / "slurm";
   jobs.planned = plan.runs.size();
   jobs.at_a_time = command.jobs;
+  jobs.submission = fmt::format("{:x}-{}", std::chrono::system_clock::now().time_since_epoch().count(), getpid());
   return jobs;
 }
 

@@ -8,7 +8,10 @@
 #include <map>
 #include <thread>
 
+#include "experiment/attempts.h"
 #include "experiment/child_runs.h"
+#include "io/console.h"
+#include "io/exit_code.h"
 #include "io/file_lock.h"
 #include "io/output_file.h"
 #include "report/progress_line.h"
@@ -31,6 +34,8 @@ class Progress {
     done_ += weight;
     ++ended_;
   }
+
+  void hide() { line_.clear(); }
 
   void show() {
     const double share = done_ / total_;
@@ -68,7 +73,8 @@ class MissingRuns {
         results_(results),
         left_(missing_runs(plan, outline.shard, results)),
         jobs_of_run_(std::max(1U, outline.jobs / static_cast<unsigned>(std::max<std::size_t>(1, left_.size())))),
-        progress_(plan, left_) {}
+        progress_(plan, left_),
+        attempts_(outline.submission, outline.most_attempts) {}
 
   void make(const std::function<void()>& changed) {
     constexpr std::chrono::milliseconds pause(10), until_others_have_ended(200);
@@ -99,9 +105,12 @@ class MissingRuns {
         continue;
       }
       any = true;
-      if (results_.take_finished(*run)) {
+      const bool is_finished = results_.take_finished(*run);
+      const bool is_given_up = !is_finished && !attempts_.are_left(*run, folder) && results_.take_broken_off(*run);
+      if (is_finished || is_given_up) {
         progress_.ended(plan_.runs[*run].weight);
       } else {
+        attempts_.begin(*run, folder);
         children_.start(*run, prepare(*run, folder));
         locks_.emplace(*run, std::move(*lock));
       }
@@ -125,8 +134,22 @@ class MissingRuns {
 
   void take(const ChildRuns::Ended& child) {
     results_.take_ended(child.run, child.exit_code);
-    progress_.ended(plan_.runs[child.run].weight);
     locks_.erase(child.run);
+    if (may_pass_yet(child)) {
+      const Failure& failure = results_.failures().at(child.run);
+      progress_.hide();
+      print_error(fmt::format("{}: {}; the run is made once more", failure.rows, failure.reason));
+      left_.push_back(child.run);
+    } else {
+      progress_.ended(plan_.runs[child.run].weight);
+    }
+  }
+
+  /// A diagnosis would come again, and bad input stays bad.
+  bool may_pass_yet(const ChildRuns::Ended& child) const {
+    const fs::path folder = results_.folder_of(child.run);
+    return results_.failures().count(child.run) != 0 && child.exit_code != bad_input &&
+           !fs::exists(folder / "report.json") && attempts_.are_left(child.run, folder);
   }
 
   const Experiment& experiment_;
@@ -136,6 +159,7 @@ class MissingRuns {
   std::list<std::size_t> left_;
   unsigned jobs_of_run_;  ///< replicates that a run makes at a time
   Progress progress_;
+  Attempts attempts_;
   ChildRuns children_;
   std::map<std::size_t, FileLock> locks_;  ///< of the runs that are children
 };

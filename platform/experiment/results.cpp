@@ -127,6 +127,7 @@ void Results::take_ended(std::size_t run, int exit_code) {
 
 void Results::take(std::size_t run, json report, int exit_code) {
   keep_replicates(report, experiment_.replicates);
+  failures_.erase(run);  // of an earlier attempt
   if (!report.is_null() && exit_code <= 1 && !report.contains("diagnosis"))
     reports_[run] = std::move(report);
   else

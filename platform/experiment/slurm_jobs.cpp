@@ -69,6 +69,7 @@ std::string script_of(const SlurmJobs& jobs, const std::string& what, const std:
   text += fmt::format("#SBATCH --job-name={}\n", sbatch_word(jobs.name));
   text += fmt::format("#SBATCH --chdir={}\n", sbatch_word(fs::current_path().string()));
   for (const std::string& one : options) text += fmt::format("#SBATCH {}\n", one);
+  text += fmt::format("export {}={}\n", submission_variable, shell_word(jobs.submission));
   text += "exec";
   for (const std::string& word : jobs.command) text += " " + shell_word(word);
   return text + fmt::format(" --jobs \"$SLURM_CPUS_ON_NODE\"{}\n", arguments);

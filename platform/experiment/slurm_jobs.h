@@ -7,6 +7,9 @@
 
 namespace t3vp {
 
+/// The environment variable with which a job tells its submission.
+constexpr const char* submission_variable = "T3VP_SUBMISSION";
+
 struct SlurmJobs {
   std::string name;
   std::string options;               ///< sbatch options of both jobs, as a line #SBATCH takes them
@@ -15,6 +18,7 @@ struct SlurmJobs {
   std::vector<std::size_t> runs;     ///< those that are missing, by their numbers in the plan
   std::size_t planned = 0;           ///< runs of the plan
   unsigned at_a_time = 0;            ///< tasks of the array; 0: no limit
+  std::string submission;            ///< names both jobs, which count attempts at a run together
 };
 
 /// The files that submit() writes.

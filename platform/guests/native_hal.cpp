@@ -46,18 +46,18 @@ class Call {
 // A program's data are touched while the program has control. When the machine has no memory for them, the error is
 // therefore the program's and is reported as such, before the platform uses the data.
 
-constexpr uint64_t page = 4096;
+constexpr uint64_t page_bytes = 4096;
 
 void touch(const void* data, uint64_t bytes) {
   const auto* const begin = static_cast<const volatile unsigned char*>(data);
-  for (uint64_t i = 0; i < bytes; i += page) static_cast<void>(begin[i]);
+  for (uint64_t i = 0; i < bytes; i += page_bytes) static_cast<void>(begin[i]);
   if (bytes != 0) static_cast<void>(begin[bytes - 1]);
 }
 
 /// Touches memory that is to be written.
 void touch_writable(void* data, uint64_t bytes) {
   auto* const begin = static_cast<volatile unsigned char*>(data);
-  for (uint64_t i = 0; i < bytes; i += page) begin[i] = begin[i];
+  for (uint64_t i = 0; i < bytes; i += page_bytes) begin[i] = begin[i];
   if (bytes != 0) begin[bytes - 1] = begin[bytes - 1];
 }
 
@@ -261,12 +261,11 @@ void error(void* platform, t3_status code, const char* text) {
 }
 
 /// Nothing here has to be destroyed: a program may never return.
-Status run_program(t3_program* program, const ProgramRun& run, Arguments& arguments,
+Status run_program(t3_program* program, const t3_run& run, Arguments& arguments,
                    processor::CommandProcessor& processor) {
   NativePlatform platform{processor, arguments};
   const t3_hal hal = native_hal(platform);
-  const t3_run given = run.view();
-  return static_cast<Status>(program(&hal, &given));
+  return static_cast<Status>(program(&hal, &run));
 }
 
 }  // namespace
@@ -300,15 +299,16 @@ t3_hal native_hal(NativePlatform& platform) {
           error};
 }
 
-processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments) {
-  return [program, run = std::move(run), &arguments](processor::CommandProcessor& processor) {
-    return run_program(program, run, arguments, processor);
+processor::CommandProcessor::Program native_program(t3_program* program, const GivenRun& run, Arguments& arguments) {
+  return [program, &run, &arguments](processor::CommandProcessor& processor) {
+    return run_program(program, run.view(), arguments, processor);
   };
 }
 
 processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run) {
   return [program, run = std::move(run), none = Arguments()](processor::CommandProcessor& processor) mutable {
-    return run_program(program, run, none, processor);
+    const t3_run given = run.view();
+    return run_program(program, given, none, processor);
   };
 }
 

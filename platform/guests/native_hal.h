@@ -18,8 +18,8 @@ struct NativePlatform {
 /// The platform and what it names have to outlive the table.
 t3_hal native_hal(NativePlatform& platform);
 
-/// A program with what it is given of its run and, for as long as it runs, what it may ask for.
-processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run, Arguments& arguments);
+/// A program with what it is given of its run and what it may ask for, both for as long as it runs.
+processor::CommandProcessor::Program native_program(t3_program* program, const GivenRun& run, Arguments& arguments);
 /// One that is given no arguments.
 processor::CommandProcessor::Program native_program(t3_program* program, ProgramRun run);
 

@@ -1,7 +1,9 @@
 // The run as a program receives it (t3/run.h), with the memory that it points to.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "t3/run.h"
 #include "workloads/shared/packed_workload.h"
@@ -23,6 +25,27 @@ struct ProgramRun {
             is_there ? workload.bytes.data() : nullptr,
             is_there ? static_cast<std::uint32_t>(workload.bytes.size()) : 0};
   }
+};
+
+/// The run as all native programs have it, who may read it again at any time.
+class GivenRun {
+ public:
+  explicit GivenRun(ProgramRun run) : run_(std::move(run)), view_(run_.view()) {}
+  GivenRun(const GivenRun&) = delete;
+  GivenRun& operator=(const GivenRun&) = delete;
+
+  const ProgramRun& run() const { return run_; }
+  const t3_run& view() const { return view_; }
+  /// From now on programs read these values. The workload is the same one, and its bytes stay where they are.
+  void change(const ProgramRun& to) {
+    run_.arbitration = view_.arbitration = to.arbitration;
+    run_.arbitration_limit = view_.arbitration_limit = to.arbitration_limit;
+    std::copy(to.workload.bytes.begin(), to.workload.bytes.end(), run_.workload.bytes.begin());
+  }
+
+ private:
+  ProgramRun run_;
+  t3_run view_;
 };
 
 }  // namespace t3vp

@@ -28,6 +28,8 @@ class RunClock {
       stands_since_ = goes;
     }
   }
+  /// The clock has not gone for that time: the process was a copy that waited.
+  void skip(std::chrono::nanoseconds time) { stood_ += time.count(); }
   Seconds elapsed() const {
     const std::int64_t since = stands_since_.load();
     const std::int64_t end = since == goes ? now() : since;

@@ -18,14 +18,17 @@
 #include <ctime>
 #include <filesystem>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "guests/forwarded_signals.h"
 #include "guests/guest_ends.h"
 #include "guests/guest_limits.h"
 #include "guests/guest_page.h"
 #include "guests/signal_texts.h"
+#include "guests/snapshots.h"
 #include "io/console.h"
 #include "io/exit_code.h"
 #include "io/output_file.h"
@@ -35,59 +38,6 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-std::atomic<pid_t> child_process{0};
-
-bool is_fault(int signal_number) {
-  return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGFPE || signal_number == SIGILL ||
-         signal_number == SIGTRAP || signal_number == SIGSYS;
-}
-
-/// The kernel sends these to all processes of the terminal, to the child as well.
-bool is_of_terminal(int signal_number) {
-  return signal_number == SIGINT || signal_number == SIGQUIT || signal_number == SIGHUP;
-}
-
-/// Forwards a signal of another process or of a timer to the child, whose end ends this process.
-extern "C" void forward(int signal_number, siginfo_t* info, void*) {
-  const bool is_of_kernel = info->si_code > 0, is_own = !is_of_kernel && info->si_pid == getpid();
-  if (is_own || (is_of_kernel && is_fault(signal_number))) {
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-  } else if (is_of_kernel ? !is_of_terminal(signal_number) : info->si_pid != child_process) {
-    kill(child_process, signal_number);
-  }
-}
-
-/// Every signal that ends a process by default and can be handled.
-bool is_forwarded(int signal_number) {
-  switch (signal_number) {
-    case SIGKILL:
-    case SIGPIPE:  // of what this process writes itself
-    case SIGSTOP:
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGURG:
-    case SIGWINCH:
-      return false;
-    default:
-      return signal_number < __SIGRTMIN || signal_number >= SIGRTMIN;  // libc keeps those between
-  }
-}
-
-void forward_signals() {
-  struct sigaction action {};
-  action.sa_sigaction = &forward;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (int number = 1; number <= SIGRTMAX; ++number) {
-    struct sigaction before {};
-    if (!is_forwarded(number) || sigaction(number, nullptr, &before) != 0) continue;
-    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
-  }
-}
-
 void remember_exit() { guest_page().left = true; }
 
 /// In the process that simulates.
@@ -96,7 +46,6 @@ void begin_as_child(GuestPage& page, pid_t parent) {
   if (getppid() != parent) _exit(failed);  // the parent died before the line above
   page.is_watched = true;
   page.process = getpid();
-  std::atexit(&remember_exit);
 }
 
 /// The file that it runs; empty while it ends.
@@ -110,31 +59,91 @@ bool runs_another_program(pid_t process) {
   return !program.empty() && program != program_of(getpid());
 }
 
+/// How the simulating process has ended.
+struct End {
+  std::optional<LastLine> line;  ///< is printed
+  int signal = 0;                ///< this process ends by it, too; 0: by an exit code
+  int exit_code = failed;
+  bool is_failure = false;  ///< of the run: nobody has ended it
+};
+
+End end_with(LastLine line) {
+  const int exit_code = line.exit_code;
+  return {std::move(line), 0, exit_code, exit_code == failed};
+}
+
 /// A parent's view of the process.
 class Watch {
  public:
-  Watch(GuestPage& page, pid_t child, int closed_at_exec)
-      : page_(page), child_(child), closed_at_exec_(closed_at_exec), limits_(page) {}
+  /// `snapshots` is null where none are kept.
+  Watch(GuestPage& page, pid_t child, int closed_at_exec, SnapshotKeeper* snapshots)
+      : page_(page), child_(child), closed_at_exec_(closed_at_exec), snapshots_(snapshots), limits_(page) {}
 
   int exit_code() {
-    while (!is_over(limits_.interval())) {
-      if (!page_.is_whole() || !page_.last_line.view().empty()) return end_soon();
-      if (const auto line = limits_.look()) return end(*line);
-      if (!pipe_is_closed()) continue;
-      if (is_over(Milliseconds(100))) break;
-      if (runs_another_program(child_)) return end_for_exec();
+    End end = wait_for_end();
+    std::optional<End> before;  // of the process whose snapshot goes on
+    if (snapshots_ != nullptr && (end.is_failure || is_requested()) && go_on_from_snapshot()) {
+      before = std::exchange(end, {});
+      end = wait_for_end();
     }
-    return told();
+    if (snapshots_ != nullptr) {
+      snapshots_->clear();
+      page_.partial_files.stay = false;
+    }
+    if (before && before->is_failure && end.signal == 0 && end.exit_code == success) end = not_repeated(*before);
+    return finish(end);
   }
 
  private:
+  End wait_for_end() {
+    while (!is_over(limits_->interval())) {
+      if (!page_.is_whole() || !page_.last_line.view().empty()) return end_soon();
+      if (const auto line = limits_->look()) return end_by(*line);
+      if (can_go_on()) {
+        kill_child();
+        return {};
+      }
+      if (!pipe_is_closed()) continue;
+      if (is_over(Milliseconds(100))) break;
+      if (runs_another_program(child_)) return end_by(line_of(" has called exec()"));
+    }
+    return end_of_process();
+  }
+
+  /// The user has asked for it, and there is a snapshot.
+  bool can_go_on() {
+    if (snapshots_ == nullptr || !is_requested()) return false;
+    if (snapshots_->has_any()) return true;
+    print_error("t3vp: SIGUSR1: there is no snapshot from which the run can go on");
+    forget_request();
+    return false;
+  }
+
+  bool go_on_from_snapshot() {
+    const ResumedFor why{page_.simulated, is_requested()};
+    forget_request();
+    const std::optional<pid_t> process = snapshots_->resume(why);
+    if (!process) return false;
+    child_ = *process;
+    forward_signals_to(child_);
+    limits_.emplace(page_);
+    is_closed_ = true;  // the snapshot does not hold the pipe
+    return true;
+  }
+
+  static End not_repeated(const End& before) {
+    return end_with({fmt::format("t3vp: the run has failed and its snapshot has not{}",
+                                 before.line ? ": " + before.line->text : std::string()),
+                     failed});
+  }
+
   /// Waits until the process has ended, or for that time.
   bool is_over(std::chrono::duration<double> time) {
     const auto until = std::chrono::steady_clock::now() + time;
     for (;;) {
       if (waitpid(child_, &status_, WNOHANG) == child_) return true;
       const double left = std::chrono::duration<double>(until - std::chrono::steady_clock::now()).count();
-      if (left <= 0) return false;
+      if (left <= 0 || is_requested()) return false;
       pollfd closed{closed_at_exec_, 0, 0};
       const auto ms = static_cast<int>(std::max(1.0, 1000 * left));
       if (is_closed_)
@@ -152,26 +161,15 @@ class Watch {
     while (waitpid(child_, &status_, 0) < 0 && errno == EINTR) continue;
   }
 
-  int end(const LastLine& line) {
+  End end_by(LastLine line) {
     kill_child();
-    return tell(line);
+    return end_with(std::move(line));
   }
 
   /// The process has reported its end, and may be a copy that vfork() has made.
-  int end_soon() {
+  End end_soon() {
     if (!is_over(Milliseconds(200))) kill_child();
-    return told();
-  }
-
-  int end_for_exec() {
-    kill_child();
-    return tell(line_of(" has called exec()"));
-  }
-
-  int tell(const LastLine& line) {
-    remove_partial_files();
-    print_error(line.text);
-    return line.exit_code;
+    return end_of_process();
   }
 
   /// Returns the last line for the guest that computes, or did last.
@@ -184,35 +182,43 @@ class Watch {
   }
 
   /// The end of a process that is over.
-  int told() {
-    if (!page_.is_whole()) return tell({"t3vp: a program or kernel has overwritten memory of the simulator", failed});
+  End end_of_process() {
+    if (!page_.is_whole())
+      return end_with({"t3vp: a program or kernel has overwritten memory of the simulator", failed});
     if (const std::string_view line = page_.last_line.view(); !line.empty())
-      return tell({std::string(line), page_.last_exit_code});
-    if (WIFSIGNALED(status_)) return told_signal(WTERMSIG(status_));
-    if (page_.returned && page_.left) return WEXITSTATUS(status_);
-    return tell(line_of(" has ended the process by _exit() or exec()"));
+      return end_with({std::string(line), page_.last_exit_code});
+    if (WIFSIGNALED(status_)) return end_by_signal(WTERMSIG(status_));
+    if (snapshots_ != nullptr && snapshots_->is_left_to()) return {{}, 0, failed, true};
+    if (page_.returned && page_.left) return {{}, 0, WEXITSTATUS(status_), false};
+    return end_with(line_of(" has ended the process by _exit() or exec()"));
   }
 
-  int told_signal(int number) {
+  End end_by_signal(int number) {
     if (page_.computes() && !page_.is_foreign)
       for (const auto& [first, last] : {std::pair(std::begin(fault_texts), std::end(fault_texts)),
                                         std::pair(std::begin(raised_texts), std::end(raised_texts))})
         for (const SignalText* known = first; known != last; ++known)
-          if (known->signal_number == number) return tell(line_of(known->text));
+          if (known->signal_number == number) return end_with(line_of(known->text));
     const bool is_told_fault = std::any_of(std::begin(fault_texts), std::end(fault_texts),
                                            [number](const SignalText& fault) { return fault.signal_number == number; });
-    remove_partial_files();
     if (is_told_fault && page_.passes != 0)
-      return tell(
+      return end_with(
           {fmt::format("t3vp: the simulator has crashed by {}: a program or kernel may have damaged its memory; "
                        "the last to compute was {}",
                        std::string("SIG") + sigabbrev_np(number), std::string_view(GuestName(page_))),
            failed});
-    if (number == SIGKILL)
+    return {{}, number, failed, is_told_fault};
+  }
+
+  static int finish(const End& end) {
+    remove_partial_files();
+    if (end.line) print_error(end.line->text);
+    if (end.signal == 0) return end.exit_code;
+    if (end.signal == SIGKILL)
       print_error(
           "t3vp: killed (SIGKILL): by the host, where memory or the processor's time is used up, or by another "
           "process");
-    return end_likewise(number);
+    return end_likewise(end.signal);
   }
 
   /// Ends as the other process has ended, without a second core dump.
@@ -230,30 +236,104 @@ class Watch {
   GuestPage& page_;
   pid_t child_;
   int closed_at_exec_;
-  GuestLimits limits_;
+  SnapshotKeeper* snapshots_;
+  std::optional<GuestLimits> limits_;
   bool is_closed_ = false;
   int status_ = 0;
 };
 
+/// Maps a page that a parent and its child share. Null where that is not possible.
+GuestPage* new_page() {
+  void* const shared = mmap(nullptr, sizeof(GuestPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return shared == MAP_FAILED ? nullptr : new (shared) GuestPage;
+}
+
+void use_page(GuestPage& page) {
+  use_guest_page(page);
+  keep_partial_files_in(page.partial_files);
+}
+
+struct Pipe {
+  int read_end, write_end;
+};
+
+/// None where there can be no pipe.
+std::optional<Pipe> new_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  return Pipe{ends[0], ends[1]};
+}
+
 }  // namespace
 
-std::optional<int> watch_from_outside() {
-  void* const shared = mmap(nullptr, sizeof(GuestPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  int ends[2];
-  if (shared == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  auto* const page = new (shared) GuestPage;
-  use_guest_page(*page);
-  keep_partial_files_in(page->partial_files);
+std::optional<int> watch_from_outside(bool keeps_snapshots) {
+  GuestPage* const page = new_page();
+  const std::optional<Pipe> pipe = new_pipe();
+  if (page == nullptr || !pipe) return std::nullopt;
+  static std::optional<SnapshotKeeper> snapshots;  // the simulating process goes on with its copy
+  if (keeps_snapshots) snapshots.emplace();
+  use_page(*page);
   const pid_t parent = getpid(), child = fork();
-  if (child <= 0) close(ends[0]);
-  if (child == 0) begin_as_child(*page, parent);
+  if (child <= 0) close(pipe->read_end);
+  if (child == 0) {
+    begin_as_child(*page, parent);
+    std::atexit(&remember_exit);
+    if (snapshots) snapshots->leave_in_simulation(pipe->write_end);
+  }
   if (child <= 0) return std::nullopt;  // its end of the pipe stays open until it ends or calls exec()
-  close(ends[1]);
-  child_process = child;
-  forward_signals();
-  const int exit_code = Watch(*page, child, ends[0]).exit_code();
+  close(pipe->write_end);
+  if (snapshots) snapshots->begin_to_keep();
+  if (snapshots) take_requests();
+  forward_signals(child);
+  const int exit_code =
+      Watch(*page, child, pipe->read_end, snapshots ? &*snapshots : nullptr).exit_code();
   page->process = parent;
   return exit_code;
+}
+
+namespace {
+
+/// Both outputs go to the log, which is a new file.
+void write_to(const std::filesystem::path& log) {
+  unlink(log.c_str());
+  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(failed);
+  close(file);
+}
+
+/// In the copy's parent: returns in the copy alone.
+void watch_copy(GuestPage& before) {
+  GuestPage* const page = new_page();
+  const std::optional<Pipe> pipe = new_pipe();
+  if (page == nullptr || !pipe) _exit(failed);
+  std::memcpy(static_cast<void*>(page), static_cast<const void*>(&before), sizeof before);
+  const pid_t parent = getpid(), child = fork();
+  if (child < 0) _exit(failed);
+  if (child == 0) {
+    // Everybody in this process knows the page by its address.
+    if (mremap(page, sizeof *page, sizeof *page, MREMAP_MAYMOVE | MREMAP_FIXED, &before) == MAP_FAILED) _exit(failed);
+    close(pipe->read_end);
+    begin_as_child(before, parent);
+    return;
+  }
+  close(pipe->write_end);
+  use_page(*page);
+  forward_signals(child);
+  _exit(Watch(*page, child, pipe->read_end, nullptr).exit_code());
+}
+
+}  // namespace
+
+pid_t start_watched_copy(const std::filesystem::path& log) {
+  const pid_t caller = getpid(), watcher = fork();
+  if (watcher < 0)
+    throw std::runtime_error("no copy of the process: " + std::generic_category().message(errno));
+  if (watcher > 0) return watcher;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // which it forwards to the copy, which removes its partial files
+  if (getppid() != caller) _exit(failed);
+  write_to(log);
+  watch_copy(guest_page());
+  return 0;
 }
 
 void tell_return() {

@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <stdexcept>
 #include <streambuf>
 #include <system_error>
@@ -40,6 +42,36 @@ void forget_partial(const std::string& path) {
 
 namespace {
 
+std::set<OutputFile*>& open_files() {
+  static std::set<OutputFile*> files;
+  return files;
+}
+
+void copy_path(const std::string& from, char (&to)[PartialFiles::longest + 1]) {
+  std::memcpy(to, from.c_str(), std::min(from.size() + 1, sizeof to));
+}
+
+/// Nothing but what a handler of signals may do.
+void put_in_place(PartialFiles::Kept& kept) {
+  kept.partial[PartialFiles::longest] = kept.path[PartialFiles::longest] = kept.ending[PartialFiles::longest_ending] =
+      '\0';  // whoever shares them may have written there
+  const int file = open(kept.partial, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) return;
+  write_all(file, {kept.ending, std::strlen(kept.ending)});
+  close(file);
+  std::rename(kept.partial, kept.path);
+}
+
+void put_in_place(const std::string& partial) {
+  for (PartialFiles::Kept& kept : partial_files.load()->kept)
+    if (kept.is_there && partial == kept.partial && kept.is_there.exchange(false)) put_in_place(kept);
+}
+
+void forget_kept(const std::string& partial) {
+  for (PartialFiles::Kept& kept : partial_files.load()->kept)
+    if (kept.is_there && partial == kept.partial) kept.is_there = false;
+}
+
 [[noreturn]] void fail(const std::filesystem::path& file, int error) {
   throw std::runtime_error(file.string() + ": " + std::generic_category().message(error));
 }
@@ -53,6 +85,20 @@ class OutputFile::Buffer : public std::streambuf {
   ~Buffer() override { close(); }
 
   int error() const { return error_; }
+
+  /// Returns 0, or what went wrong.
+  int reopen(const char* path) {
+    const int own = open(path, O_WRONLY | O_CLOEXEC);
+    if (own < 0) return errno;
+    if (ftruncate(own, written_) != 0 || lseek(own, written_, SEEK_SET) != written_) {
+      const int error = errno;
+      ::close(own);
+      return error;
+    }
+    ::close(descriptor_);
+    descriptor_ = own;
+    return 0;
+  }
 
   /// Nothing more can be written.
   void close() {
@@ -70,7 +116,9 @@ class OutputFile::Buffer : public std::streambuf {
   }
 
   int sync() override {
-    if (error_ == 0 && !write_all(descriptor_, {pbase(), static_cast<std::size_t>(pptr() - pbase())})) error_ = errno;
+    const auto bytes = static_cast<std::size_t>(pptr() - pbase());
+    if (error_ == 0 && !write_all(descriptor_, {pbase(), bytes})) error_ = errno;
+    written_ += static_cast<off_t>(bytes);
     restart();
     return error_ == 0 ? 0 : -1;
   }
@@ -80,6 +128,7 @@ class OutputFile::Buffer : public std::streambuf {
 
   int descriptor_;
   int error_ = 0;
+  off_t written_ = 0;
   std::vector<char> bytes_;
 };
 
@@ -95,10 +144,16 @@ OutputFile::OutputFile(std::filesystem::path file)
   }
   buffer_ = std::make_unique<Buffer>(descriptor);
   stream_.rdbuf(buffer_.get());
+  open_files().insert(this);
 }
 
 OutputFile::~OutputFile() {
-  if (partial_.empty()) return;
+  open_files().erase(this);
+  if (partial_.empty() || partial_files.load()->stay) return;
+  if (is_kept_) {
+    buffer_->close();
+    put_in_place(partial_);
+  }
   unlink(partial_.c_str());
   forget_partial(partial_);
 }
@@ -107,8 +162,31 @@ void OutputFile::complete() {
   buffer_->close();
   if (buffer_->error() != 0) fail(file_, buffer_->error());
   if (std::rename(partial_.c_str(), file_.c_str()) != 0) fail(file_, errno);
+  open_files().erase(this);
+  forget_kept(partial_);
   forget_partial(partial_);
   partial_.clear();
+}
+
+void OutputFile::keep(std::string_view ending) {
+  stream_ << std::flush << std::unitbuf;
+  is_kept_ = true;
+  if (std::max(partial_.size(), file_.string().size()) > PartialFiles::longest ||
+      ending.size() > PartialFiles::longest_ending)
+    return;
+  for (PartialFiles::Kept& kept : partial_files.load()->kept) {
+    if (kept.is_there) continue;
+    copy_path(partial_, kept.partial);
+    copy_path(file_.string(), kept.path);
+    kept.ending[ending.copy(kept.ending, PartialFiles::longest_ending)] = '\0';
+    kept.is_there = true;
+    return;
+  }
+}
+
+void OutputFile::reopen_all() {
+  for (OutputFile* const file : open_files())
+    if (const int error = file->buffer_->reopen(file->partial_.c_str()); error != 0) fail(file->file_, error);
 }
 
 void write_text(const std::filesystem::path& file, std::string_view text) {
@@ -120,8 +198,12 @@ void write_text(const std::filesystem::path& file, std::string_view text) {
 void keep_partial_files_in(PartialFiles& files) { partial_files = &files; }
 
 void remove_partial_files() {
+  PartialFiles& files = *partial_files;
+  if (files.stay) return;
+  for (PartialFiles::Kept& kept : files.kept)
+    if (kept.is_there.exchange(false)) put_in_place(kept);
   for (const auto& remove : {&unlink, &rmdir})
-    for (PartialFiles::Slot& slot : partial_files.load()->slots) {
+    for (PartialFiles::Slot& slot : files.slots) {
       slot.path[PartialFiles::longest] = '\0';  // whoever shares them may have written there
       if (slot.state == PartialFiles::Slot::filled) remove(slot.path);
     }

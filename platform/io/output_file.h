@@ -24,6 +24,15 @@ class OutputFile {
   std::ostream& stream() { return stream_; }
   /// Puts the file in place. Throws std::runtime_error with the reason when not all of it could be written.
   void complete();
+  /// From now on the file has at once what is written, and comes into place however the process ends. A process that
+  /// does not complete it has `ending` behind it, of at most 15 characters.
+  void keep(std::string_view ending);
+  bool is_kept() const { return is_kept_; }
+
+  /// For a copy of the process, with whose other copy it shares the places in its files: opens all that are being
+  /// written by their names, each as long as this process has written it. Throws std::runtime_error with the reason when
+  /// that is not possible.
+  static void reopen_all();
 
  private:
   class Buffer;
@@ -32,6 +41,7 @@ class OutputFile {
   std::string partial_;
   std::unique_ptr<Buffer> buffer_;
   std::ostream stream_;
+  bool is_kept_ = false;
 };
 
 /// Replaces the file in one step. Throws std::runtime_error with the reason when it cannot.
@@ -47,6 +57,16 @@ struct PartialFiles {
     char path[longest + 1];
   };
   Slot slots[most];
+
+  static constexpr std::size_t most_kept = 4, longest_ending = 15;
+  /// An incomplete file that comes into place all the same.
+  struct Kept {
+    std::atomic<bool> is_there{false};
+    char partial[longest + 1], path[longest + 1], ending[longest_ending + 1];
+  };
+  Kept kept[most_kept];
+
+  std::atomic<bool> stay{false};  ///< a copy of the process may go on writing them, whatever becomes of the process
 };
 
 /// From now on they are kept there.
@@ -56,7 +76,8 @@ void keep_partial_files_in(PartialFiles& files);
 void remember_partial(const std::string& path);
 void forget_partial(const std::string& path);
 
-/// Removes what is being written, for a process that is about to end. Safe in signal handlers and in any thread.
+/// Removes what is being written, but puts kept files in place, for a process that is about to end. Does nothing while
+/// the files stay. Safe in signal handlers and in any thread.
 void remove_partial_files();
 
 /// Writes everything to the descriptor; false, and errno says why, when that is not possible.

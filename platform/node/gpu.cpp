@@ -100,7 +100,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
       signals("signals", placement.gpu),
       fabric("fabric", placement.gpu, parameters.links.header_bytes, placement.neighbours, placement.route,
              placement.receivers),
-      probes_(options.checks.protocol),
+      probes_(options.has_checkers(), !options.checks.protocol),
       memory_watch_(options.checks.memory, placement.gpu, probes_),
       race_watch_(placement.gpu, races),
       lines_("lines", address_map::line_count, [this](const char* line, std::size_t) {

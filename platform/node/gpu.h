@@ -80,6 +80,8 @@ class Gpu : public sc_core::sc_module {
   void visit_details(const StatisticVisitor& visit) const;
   /// Returns the violations that the checkers between its sockets have found.
   const Violations& violations() const { return probes_.violations(); }
+  /// Lets protocol checkers that sleep check what is sent from now on.
+  void wake_checkers() { probes_.wake(); }
   /// Returns the accesses to its memory that its software has not allocated.
   const Violations& memory_violations() const { return memory_watch_.violations(); }
 

@@ -14,7 +14,7 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
 
 Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
            const std::vector<const t3_kernel* const*>& kernels, Trace* trace)
-    : sc_module(name), probes_(parameters.options.checks.protocol) {
+    : sc_module(name), probes_(parameters.options.has_checkers(), !parameters.options.checks.protocol) {
   check_node(ParameterCheck(this->name()), parameters, kernels.size());
   if (parameters.options.checks.races && parameters.options.functional)
     races_ = std::make_unique<races::RaceDetector>(static_cast<std::uint32_t>(parameters.fabric.gpus.size()));
@@ -100,6 +100,11 @@ void Node::join_nics(const NodeParameters& parameters) {
 interconnect::Link& Node::add_link(const std::string& name, const LinkPlacement& link, Trace* trace) {
   links_.push_back(std::make_unique<interconnect::Link>(name.c_str(), link.parameters, link.from, link.to, trace));
   return *links_.back();
+}
+
+void Node::wake_checkers() {
+  for (const auto& gpu : gpus_) gpu->wake_checkers();
+  probes_.wake();
 }
 
 std::vector<const Violations*> Node::violations() const {

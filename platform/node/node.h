@@ -38,6 +38,8 @@ class Node : public sc_core::sc_module {
   const Violations* races() const { return races_ == nullptr ? nullptr : &races_->found(); }
   /// Returns the violations that the protocol checkers have found: of every GPU, then of the links.
   std::vector<const Violations*> violations() const;
+  /// Lets protocol checkers that sleep check what is sent from now on.
+  void wake_checkers();
 
  private:
   void connect(const NodeParameters& parameters, Trace* trace);

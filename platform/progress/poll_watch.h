@@ -18,6 +18,7 @@ std::uint64_t repetitions(const processor::Processor& processor);
 class PollWatch {
  public:
   PollWatch(const Node& node, std::uint64_t limit);
+  void set_limit(std::uint64_t limit) { limit_ = limit; }
 
   /// The runner asks now and then. Since the node last did anything else, each program has ended, has waited for an
   /// interrupt, has read something `limit` times with the same value, or found the same interrupt lines up as often;

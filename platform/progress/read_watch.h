@@ -15,6 +15,7 @@ namespace t3vp {
 class ReadWatch {
  public:
   ReadWatch(const Node& node, std::uint64_t limit);
+  void set_limit(std::uint64_t limit) { limit_ = limit; }
 
   /// Code of a kernel begins to compute on the GPU.
   void note(std::size_t gpu, const compute::KernelCode& code);

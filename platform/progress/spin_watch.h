@@ -12,6 +12,7 @@ namespace t3vp {
 class SpinWatch {
  public:
   SpinWatch(const Node& node, double limit_s, const RunClock& clock);
+  void set_limit(double limit_s) { limit_ = RunClock::Seconds(limit_s); }
 
   /// To be called now and then. Whether a core has computed for that time on the host without an access to the node,
   /// a call of its host or a printed character, and nothing else has happened. Its timer it may read all the while.

@@ -38,6 +38,11 @@ void PerfettoTrace::close() {
   file_.complete();
 }
 
+void PerfettoTrace::keep() {
+  flush();
+  file_.keep("\n]}\n");
+}
+
 Trace::Track PerfettoTrace::track(const std::string& group, const std::string& name) {
   rows_.push_back({rows_.size(), process_of(group), name, {}});
   add_lane(rows_.back());
@@ -153,7 +158,7 @@ void PerfettoTrace::event(const std::string& text) {
   first_ = false;
   buffer_ += '\n';
   buffer_ += text;
-  if (buffer_.size() >= buffer_bytes) flush();
+  if (buffer_.size() >= buffer_bytes || file_.is_kept()) flush();
 }
 
 void PerfettoTrace::flush() {

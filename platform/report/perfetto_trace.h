@@ -39,6 +39,9 @@ class PerfettoTrace : public Trace {
 
   /// Completes the file and puts it in place. Throws std::runtime_error when it could not all be written.
   void close();
+  /// From now on the file has at once what happens, and comes into place however the process ends: without close() it
+  /// has no arrows.
+  void keep();
 
  private:
   struct Lane {

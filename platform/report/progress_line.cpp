@@ -10,6 +10,11 @@ namespace t3vp {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
+void ProgressLine::look_at_terminal() {
+  terminal_ = isatty(STDERR_FILENO) == 1;
+  drawn_ = false;
+}
+
 void ProgressLine::show(std::optional<double> done, const std::string& phase) {
   constexpr std::chrono::milliseconds interval(100);
   const auto time = std::chrono::steady_clock::now();

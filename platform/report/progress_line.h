@@ -18,6 +18,8 @@ class ProgressLine {
   /// A bar, where the share is known, and the phase.
   void show(std::optional<double> done, const std::string& phase);
   void clear();
+  /// Standard error has become another file.
+  void look_at_terminal();
 
  private:
   bool terminal_;

@@ -28,12 +28,12 @@ std::string buffer_names() {
   return fmt::format("{}", fmt::join(names, "|"));
 }
 
-/// What a run can call a file: report.json, trace.json, gpu<0 to 255>.<buffer>.npy, and the names of these while they
-/// are being written.
+/// What a run can call a file: report.json, trace.json, snapshot-registers.txt, gpu<0 to 255>.<buffer>.npy, and the
+/// names of these while they are being written.
 bool is_result(const std::string& name) {
   static const std::string gpu = "[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]";
   static const std::regex result(
-      fmt::format(R"((?:report\.json|trace\.json|gpu(?:{})\.(?:{})\.npy)(?:\.[0-9]+\.partial)?)", gpu, buffer_names()));
+      fmt::format(R"((?:report\.json|trace\.json|snapshot-registers\.txt|gpu(?:{})\.(?:{})\.npy)(?:\.[0-9]+\.partial)?)", gpu, buffer_names()));
   return std::regex_match(name, result);
 }
 

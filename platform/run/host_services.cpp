@@ -74,6 +74,18 @@ std::uint64_t HostServices::put_run(const ProgramRun& run) {
   return put(&given, sizeof given);
 }
 
+void HostServices::change_run(const ProgramRun& to) {
+  unsigned char* const place = core_.memory().at(run_, sizeof(t3_run));
+  t3_run given;
+  std::memcpy(&given, place, sizeof given);
+  given.arbitration = to.arbitration;
+  given.arbitration_limit = to.arbitration_limit;
+  std::memcpy(place, &given, sizeof given);
+  if (given.argument_bytes == 0) return;
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(given.arguments));
+  std::memcpy(core_.memory().at(address, given.argument_bytes), to.workload.bytes.data(), given.argument_bytes);
+}
+
 HostServices::Answer HostServices::answer_to(std::uint32_t call) {
   switch (call) {
     case T3_HOST_CALL_CALL_START:

@@ -31,6 +31,9 @@ class HostServices {
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
+  /// The program reads these values of the run from now on. The workload is the same one.
+  void change_run(const ProgramRun& to);
+
  private:
   using Answer = void (HostServices::*)(t3_host_call&);
   static Answer answer_to(std::uint32_t call);

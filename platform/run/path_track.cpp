@@ -41,7 +41,7 @@ std::size_t most_of(const TimeParts& from, const TimeParts& to) {
 
 }  // namespace
 
-void follow_path() { Cause::sample_every(interval); }
+void follow_path() { Cause::sample_every(interval, now()); }
 
 void show_path(const Node& node, Trace& trace) {
   const Path path = path_of(node);

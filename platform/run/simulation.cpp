@@ -12,7 +12,6 @@
 #include "guests/native_hal.h"
 #include "guests/program_run.h"
 #include "io/console.h"
-#include "memory/arbitration.h"
 #include "node/main_stack.h"
 #include "node/node.h"
 #include "progress/barrier_watch.h"
@@ -23,36 +22,23 @@
 #include "progress/read_watch.h"
 #include "progress/spin_watch.h"
 #include "register_access/names/plugged_names.h"
-#include "report/perfetto_trace.h"
+#include "report/late_trace.h"
 #include "run/core_debugger.h"
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
+#include "run/guest_errors.h"
 #include "run/hardware_monitor.h"
 #include "run/host_services.h"
 #include "run/node_parameters.h"
 #include "run/operation_run.h"
 #include "run/path_track.h"
+#include "run/program_of_run.h"
 #include "run/reference.h"
+#include "run/run_stops.h"
 #include "run/traffic_meter.h"
 
 namespace t3vp {
 namespace {
-
-/// Returns the workgroups of ring kernels, equal on all GPUs, so that they fit on the smallest one.
-std::uint32_t ring_workgroups(const SystemConfiguration& system) {
-  const auto of = [](const GpuParameters& p) {
-    const std::uint32_t held = p.compute.compute_units * p.kernels.ring.workgroups_per_cu;
-    return p.kernels.ring.workgroups == 0 ? held : std::min(held, p.kernels.ring.workgroups);
-  };
-  std::uint32_t workgroups = of(system);
-  for (const OtherGpu& other : system.other_gpus) workgroups = std::min(workgroups, of(other.parameters));
-  return workgroups;
-}
-
-ProgramRun program_run(const RunConfiguration& configuration) {
-  return {static_cast<std::uint32_t>(configuration.policy.policy->number), configuration.policy.limit,
-          ring_workgroups(configuration.system), configuration.workload->packed_for(configuration)};
-}
 
 bool all_finished(const Node& node) {
   return std::all_of(node.gpus().begin(), node.gpus().end(), [](const auto& gpu) { return gpu->processor.finished(); });
@@ -108,7 +94,23 @@ struct Parts {
   std::vector<std::string>& given_up;  ///< waits, in words
   ReadWatch& reads;
   CoreDebugger* debugger;  ///< null: none
+  RunStops* stops;         ///< null: none
+  StoppedRun& stopped;     ///< this run, for the stops
+
+  Parts without_stops() const {
+    return {configuration, options, arguments, operations, page, given_up, reads, debugger, nullptr, stopped};
+  }
 };
+
+/// Lets time pass until then, and acts at the stops on the way.
+void simulate_until(Picoseconds end, const Parts& parts) {
+  bool has_stopped = false;
+  for (RunStops* const stops = parts.stops; stops != nullptr && stops->next() <= end; has_stopped = true) {
+    if (stops->next() > now()) simulate_for(stops->next() - now(), parts.page);
+    stops->stop(parts.stopped);
+  }
+  if (!has_stopped || end > now()) simulate_for(end - now(), parts.page);
+}
 
 /// For the line that ends a run at a limit.
 void tell(const Node& node, const Parts& parts) {
@@ -136,36 +138,34 @@ std::unique_ptr<CoreDebugger> debugger_of(const Node& node, const RunOptions& op
       [&node](std::size_t gpu, const std::string& words) { return monitor(node, gpu, words); }, std::move(times));
 }
 
-bool errs_without_end(const Node& node, std::uint64_t limit) {
-  return std::any_of(node.gpus().begin(), node.gpus().end(),
-                     [limit](const auto& gpu) { return gpu->error_log.reported() > limit; });
-}
-
 /// Lets simulated time pass until nothing is left to happen, a program or a kernel polls in vain, a program errs
 /// without end or misses an argument.
 void run_dry(const Node& node, const Parts& parts) {
-  const auto& [configuration, options, arguments, operations, page, given_up, reads, debugger] = parts;
+  const auto& [configuration, options, arguments, operations, page, given_up, reads, debugger, stops, stopped] = parts;
   constexpr Picoseconds stride = 20'000'000, short_stride = 100'000;
-  const auto& limit_ms = configuration.limits.simulated_ms;
-  const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) : never;
+  const Limits& limits = configuration.limits;  // which may change at a stop
   tell(node, parts);
-  PollWatch polls(node, configuration.limits.polls);
+  PollWatch polls(node, limits.polls);
   BarrierWatch barriers(node);
   QuietPolls kernels(node);
-  SpinWatch spins(node, configuration.limits.firmware_s, page.clock);
+  SpinWatch spins(node, limits.firmware_s, page.clock);
   while (sc_core::sc_pending_activity() && !polls.in_vain() && !reads.in_vain() && arguments.refusals().empty() &&
-         !errs_without_end(node, configuration.limits.errors)) {
+         !errs_without_end(node, limits.errors)) {
     for (std::string& wait : barriers.give_up()) given_up.push_back(std::move(wait));
     kernels.look();
     if (spins.in_vain())
       throw std::runtime_error(
           fmt::format("limits.firmware_s: {} has computed for {} s of the host's time without an access to the node, a "
                       "call of its host or a character printed",
-                      spins.text(), configuration.limits.firmware_s));
+                      spins.text(), limits.firmware_s));
+    const Picoseconds limit = limits.simulated_ms ? from_ns(*limits.simulated_ms * 1e6) : never;
     const Picoseconds next = now() + from_sc_time(sc_core::sc_time_to_pending_activity());
     if (next > limit) end_at_limit(configuration, page);
     // A stride within which nothing happens would not move the time.
-    simulate_for(std::min(next + (kernels.are_held() ? short_stride : stride), limit) - now(), page);
+    simulate_until(std::min(next + (kernels.are_held() ? short_stride : stride), limit), parts);
+    polls.set_limit(limits.polls);
+    reads.set_limit(limits.polls);
+    spins.set_limit(limits.firmware_s);
     if (debugger != nullptr) look_at(*debugger);
     page.simulated = now();
     require_own_process();
@@ -175,66 +175,6 @@ void run_dry(const Node& node, const Parts& parts) {
       options.progress(std::nullopt, progress_of(page));
     else
       options.progress(page.done, configuration.workload->label());
-  }
-}
-
-/// "busy: it is in use and cannot be changed now", of what a program has returned, which may be any number.
-std::string text_of_end(Status status) {
-  if (std::find(std::begin(status_values), std::end(status_values), status) == std::end(status_values))
-    return fmt::format("{}, which is no code of t3_status", static_cast<std::int32_t>(status));
-  return fmt::format("{}: {}", name_of(status), text_of(status));
-}
-
-/// "at 650.000 ns: t3_dma_map: chunk: 1 or more workgroups of the output expected"
-std::string text_of_error(const processor::Processor::CallError& error) {
-  return fmt::format("at {:.3f} ns: {}", to_ns(error.time), error.text);
-}
-
-bool is_passed_on(const processor::Processor& processor) {
-  return processor.finished() && processor.status() == processor.unread_error().code;
-}
-
-/// Adds the run's first failure of a driver call that its program has neither read nor returned.
-void report_unread_error(const Node& node, RunResult& result) {
-  const processor::Processor* first = nullptr;
-  for (const auto& gpu : node.gpus()) {
-    const processor::Processor& processor = gpu->processor;
-    if (processor.unread_error().code == Status::ok || is_passed_on(processor)) continue;
-    if (first == nullptr || processor.unread_error().time < first->unread_error().time) first = &processor;
-  }
-  if (first != nullptr)
-    result.diagnosis.push_back(fmt::format("GPU {} firmware has not read an error: {} {}", first->gpu(),
-                                           name_of(first->unread_error().code), text_of_error(first->unread_error())));
-}
-
-/// Adds the errors that firmware and its GPU's blocks have reported. A guest may err thousands of times.
-void report_errors(const Node& node, RunResult& result) {
-  constexpr std::size_t told = 4;
-  for (const auto& gpu : node.gpus()) {
-    const processor::Processor& processor = gpu->processor;
-    const auto& records = gpu->error_log.records();
-    for (const std::string& mistake : processor.mistakes())
-      result.diagnosis.push_back(fmt::format("GPU {} firmware {}", processor.gpu(), mistake));
-    for (const processor::Processor::PhaseTime& phase : processor.phases())
-      if (processor.finished() && processor.status() == Status::ok && phase.end == never)
-        result.diagnosis.push_back(fmt::format("GPU {} firmware has not ended the phase {}, which began at {:.3f} ns",
-                                               processor.gpu(), phase.phase, to_ns(phase.begin)));
-    if (processor.status() != Status::ok && !processor.crashed())
-      result.diagnosis.push_back(
-          fmt::format("GPU {} firmware ended with {}{}", processor.gpu(), text_of_end(processor.status()),
-                      is_passed_on(processor) ? "; " + text_of_error(processor.unread_error()) : ""));
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      std::string line =
-          fmt::format("GPU {} error log at {:.3f} ns: {}: {} at {:#x}: {}", processor.gpu(), to_ns(records[i].time),
-                      records[i].block, name_of(static_cast<Status>(records[i].record.code)), records[i].record.address,
-                      records[i].record.text);
-      if (i < told) result.diagnosis.push_back(line);
-      result.error_log.push_back(std::move(line));
-    }
-    if (gpu->error_log.reported() <= told) continue;
-    const std::uint64_t more = gpu->error_log.reported() - told;
-    result.diagnosis.push_back(fmt::format("GPU {} error log: {} more {}, in error_log of report.json", processor.gpu(),
-                                           more, more == 1 ? "entry" : "entries"));
   }
 }
 
@@ -281,25 +221,30 @@ CoreProgram core_program(const RunConfiguration& configuration, const ElfFile& i
 
 }  // namespace
 
-RunResult simulate(const RunConfiguration& configuration, const RunOptions& options) {
+RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  RunConfiguration changing = begun;  // at stops
+  const RunConfiguration& configuration = changing;
   const std::unique_ptr<const OpenedSoftware> opened =
       options.software == nullptr ? std::make_unique<OpenedSoftware>(configuration) : nullptr;
   const OpenedSoftware& software = opened ? *opened : *options.software;
   GuestPage& page = guest_page();
   const GuestEnds ends;
   const HeldLimits limits(configuration.limits);
-  std::unique_ptr<PerfettoTrace> trace;
-  if (options.trace) trace = std::make_unique<PerfettoTrace>(options.out / "trace.json", options.trace_window);
-  if (trace) follow_path();
-  const NodeParameters parameters = node_parameters(configuration);
-  Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), trace.get());
+  LateTrace timeline;
+  if (options.trace)
+    timeline.record(std::make_unique<PerfettoTrace>(options.out / "trace.json", options.trace_window));
+  if (options.trace) follow_path();
+  NodeParameters parameters = node_parameters(configuration);
+  parameters.options.protocol_later = options.stops != nullptr && options.stops->may_check_protocol();
+  const bool may_trace = options.trace || options.stops != nullptr;
+  Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), may_trace ? &timeline : nullptr);
   name_plugged_blocks(node);
   if (options.register_trace != nullptr) options.register_trace->observe(node);
   const TrafficMeter meter(node);
   Reference reference(configuration);
   std::unique_ptr<OperationRun> operations;
-  const ProgramRun run = program_run(configuration);
+  GivenRun run(program_of_run(configuration));
   if (!configuration.workload->operations().empty())
     operations = std::make_unique<OperationRun>(configuration, *node.gpus()[0]);
   std::vector<std::string> refused;  // buffers that programs have published
@@ -309,7 +254,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
     if (options.program == nullptr && software.image() != nullptr)
-      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), run, node), arguments);
+      services.emplace_back(gpu->core(), core_program(configuration, *software.image(), run.run(), node), arguments);
     else
       run_natively(*gpu,
                    native_program(options.program != nullptr ? options.program : software.program(g), run, arguments),
@@ -340,8 +285,11 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   RunResult result;
   std::vector<std::string> given_up;
   const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, page.clock);
-  const Parts parts{configuration, options, arguments, operations.get(), page, given_up, reads, debugger.get()};
+  StoppedRun stopped(node, timeline, changing, run, services);
+  const Parts parts{configuration, options,        arguments, operations.get(), page, given_up, reads, debugger.get(),
+                    options.stops, stopped};
   tell(node, parts);
+  if (options.stops != nullptr && options.stops->next() == 0) options.stops->stop(stopped);
   simulate_for(0, page);  // before it nothing is pending
   run_dry(node, parts);
   require_own_process();
@@ -356,7 +304,7 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (!all_finished(node)) {
     const double share = done(configuration, node);
     result.stopped = StoppedAt{to_ns(now()), share < 0 ? std::nullopt : std::make_optional(share)};
-    diagnose(node, parts, result);
+    diagnose(node, parts.without_stops(), result);
   } else
     append_left_behind(configuration, node, result.diagnosis);
   result.diagnosis.insert(result.diagnosis.end(), given_up.begin(), given_up.end());
@@ -371,8 +319,9 @@ RunResult simulate(const RunConfiguration& configuration, const RunOptions& opti
   if (configuration.functional && result.diagnosis.empty())
     result.functional = operations ? operations->functional() : reference.check(node);
   result.faults = fault_outcomes(configuration, node, wrong_element);
+  if (options.stops != nullptr) options.stops->ended(failures(result));
   if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);
-  if (trace) {
+  if (PerfettoTrace* const trace = timeline.timeline()) {
     show_path(node, *trace);
     trace->close();
   }

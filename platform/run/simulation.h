@@ -16,12 +16,14 @@
 namespace t3vp {
 
 class Node;
+class RunStops;
 
 struct RunOptions {
   std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
   bool trace = false;
   TraceWindow trace_window;
   bool dump_arrays = false;
+  RunStops* stops = nullptr;                  ///< null: the run does not stop on its way
   RegisterTrace* register_trace = nullptr;    ///< of every access to a register, which the caller finishes; null: none
   const OpenedSoftware* software = nullptr;   ///< of the configuration; simulate() opens it otherwise
   t3_program* program = nullptr;              ///< what all GPUs run in place of the configuration's program

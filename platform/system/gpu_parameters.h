@@ -63,6 +63,9 @@ inline bool operator!=(const RunChecks& a, const RunChecks& b) { return !(a == b
 struct SimulationOptions {
   bool functional = true;  ///< tensors carry data
   RunChecks checks;
+  bool protocol_later = false;  ///< without the check, protocol checkers are there and sleep until they are woken
+
+  bool has_checkers() const { return checks.protocol || protocol_later; }
 };
 
 /// A GPU's place among its neighbours: what its ports lead to.

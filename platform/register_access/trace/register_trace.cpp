@@ -30,7 +30,7 @@ void RegisterTrace::accessed(const RegisterAccess& access) {
   traced.access.who = traced.access.reason = {};
   if (access.is_refused && traced.reason.empty()) traced.reason = error.empty() ? "no reason told" : std::move(error);
   waiting_.emplace(access.time, std::move(traced));
-  write_until(now());
+  write_until(writes_at_once_ ? std::numeric_limits<Picoseconds>::max() : now());
 }
 
 void RegisterTrace::finish() {

@@ -41,16 +41,20 @@ class RegisterTrace : public RegisterObserver {
   RegisterTrace(const RegisterTrace&) = delete;
   RegisterTrace& operator=(const RegisterTrace&) = delete;
 
-  /// To be called before the simulation of the node begins; the trace outlives it.
+  /// The trace has the accesses from now on, and outlives the node.
   void observe(Node& node);
   void accessed(const RegisterAccess& access) override;
   /// To be called when it has ended.
   void finish();
+  /// From now on the sink has each access when it is made. Those of an initiator that is ahead of simulated time come
+  /// before earlier ones of others.
+  void write_at_once() { writes_at_once_ = true; }
 
  private:
   void write_until(Picoseconds time);
 
   std::unique_ptr<RegisterSink> sink_;
+  bool writes_at_once_ = false;
   std::string last_error_;  ///< that was reported since the last access
   /// Accesses by their time, since initiators may be ahead of simulated time. When simulated time has reached an
   /// access, no earlier one follows.
