@@ -41,8 +41,7 @@ struct Cause::Windows {
 
 Cause Cause::current_;
 std::uint32_t Cause::windows_opened_ = 0;
-Picoseconds Cause::latest_window_ = 0, Cause::interval_ = never, Cause::next_sample_ = never,
-            Cause::sampled_from_ = 0;
+Picoseconds Cause::latest_window_ = 0, Cause::interval_ = never, Cause::next_sample_ = never, Cause::sampled_from_ = 0;
 
 /// Never destroyed, as pools.
 Cause::Windows& Cause::windows() {

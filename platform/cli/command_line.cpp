@@ -115,7 +115,8 @@ int run_command(int argc, const char* const* argv) {
     refuse_values_left_out(argc, argv);
     if (!parse(app, argc, argv)) return success;
     if (is_watched(app))
-      if (const std::optional<int> exit_code = watch_from_outside(commands.run.snapshot_every_us.has_value())) return *exit_code;
+      if (const std::optional<int> exit_code = watch_from_outside(commands.run.snapshot_every_us.has_value()))
+        return *exit_code;
     if (app.got_subcommand("run")) return run(commands.run);
     if (app.got_subcommand("check")) return check(commands.file_to_check, commands.settings_to_check);
     if (const CLI::App* registers = app.get_subcommand("registers"); registers->parsed()) {

@@ -79,10 +79,10 @@ void add_run(CLI::App& app, Commands& commands) {
   run->add_flag("--print-config", command.print_config,
                 "Print the complete configuration and stop; nothing is simulated");
   add_in_process(run);
-  add_exit_codes(
-      run, commands,
-      {"The run passed, or --print-config printed its configuration.",
-       "The run failed with a diagnosis in report.json, reached a limit or crashed, or a replicate or variant failed."});
+  add_exit_codes(run, commands,
+                 {"The run passed, or --print-config printed its configuration.",
+                  "The run failed with a diagnosis in report.json, reached a limit or crashed, or a replicate or "
+                  "variant failed."});
 }
 
 void add_compare(CLI::App& app, Commands& commands) {

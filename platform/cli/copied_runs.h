@@ -13,8 +13,8 @@ void add_copy_options(CLI::App& run, RunCommand& command);
 /// Throws InputError about options that exclude each other, and about a run whose process cannot be copied.
 void refuse_copies(const RunCommand& command);
 
-/// Throws InputError about the run's file when it and its copies need more memory than is available. `jobs`: variants at
-/// a time.
+/// Throws InputError about the run's file when it and its copies need more memory than is available. `jobs`: variants
+/// at a time.
 void require_memory_for_copies(const RunCommand& command, const RunConfiguration& configuration, std::size_t jobs);
 
 }  // namespace t3vp

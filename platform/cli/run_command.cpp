@@ -170,7 +170,9 @@ int run(const RunCommand& asked) {
     set_warnings(report);
   }
   write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  print(result_table(report) + fmt::format("  report: {}\n", ((variant != nullptr ? command.out : asked.out) / "report.json").lexically_normal().string()));
+  print(result_table(report) +
+        fmt::format("  report: {}\n",
+                    ((variant != nullptr ? command.out : asked.out) / "report.json").lexically_normal().string()));
   return has_failed ? failed : success;
 }
 

@@ -99,7 +99,8 @@ void VariantStops::stop(StoppedRun& run) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     take_ended();
   }
-  throw VariantsEnded{std::any_of(exit_codes_.begin(), exit_codes_.end(), [](const auto& code) { return code.second != 0; })};
+  throw VariantsEnded{
+      std::any_of(exit_codes_.begin(), exit_codes_.end(), [](const auto& code) { return code.second != 0; })};
 }
 
 void VariantStops::add_to(nlohmann::ordered_json& report) const {
@@ -123,9 +124,10 @@ std::string VariantStops::table() const {
       if (first) text += fmt::format("  {:+.2f}%", 100 * (total / *first - 1));
       if (!first) first = total;
     } else {
-      text += fmt::format("failed: {} (see {})",
-                          report.contains("diagnosis") ? reason_of(report.at("diagnosis")) : last_line_of(folder / log_name),
-                          (folder / log_name).string());
+      text += fmt::format(
+          "failed: {} (see {})",
+          report.contains("diagnosis") ? reason_of(report.at("diagnosis")) : last_line_of(folder / log_name),
+          (folder / log_name).string());
     }
     text += "\n";
   }

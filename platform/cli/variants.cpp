@@ -18,16 +18,11 @@ constexpr const char* late_keys =
     "arbitration, system.memory.mca_bands, system.memory.mca_default_limit, system.memory.aging_ns, limits, or a fault "
     "of inject but dma_map_updates";
 /// Pointers into a resolved configuration.
-constexpr const char* late_pointers[] = {"/arbitration",
-                                         "/limits",
-                                         "/inject",
-                                         "/system/memory/mca_bands",
-                                         "/system/memory/mca_default_limit",
-                                         "/system/memory/aging_ns"};
+constexpr const char* late_pointers[] = {
+    "/arbitration",           "/limits", "/inject", "/system/memory/mca_bands", "/system/memory/mca_default_limit",
+    "/system/memory/aging_ns"};
 
-bool is_of(const std::string& key, const std::string& group) {
-  return key == group || key.rfind(group + ".", 0) == 0;
-}
+bool is_of(const std::string& key, const std::string& group) { return key == group || key.rfind(group + ".", 0) == 0; }
 
 bool may_change_late(const std::string& key) {
   if (is_of(key, "inject.dma_map_updates")) return false;
@@ -50,7 +45,8 @@ bool is_folder_name(const std::string& name) {
 void check_changes(const Document& document, const std::string& pointer, const json& before, const json& after) {
   for (const auto& fault : before.at("inject").items())
     if (after.at("inject").value(fault.key(), json()) != fault.value())
-      document.reject(pointer, fmt::format("inject.{} as the run has it, as it is part of the common past", fault.key()));
+      document.reject(pointer,
+                      fmt::format("inject.{} as the run has it, as it is part of the common past", fault.key()));
   if (after.at("inject").contains("dma_map_updates") && !before.at("inject").contains("dma_map_updates"))
     document.reject(pointer, "faults other than dma_map_updates, which a program gets at its start");
   json a = before, b = after;

@@ -20,8 +20,8 @@ struct RunOutline {
 };
 
 /// Makes the runs that have no current report, `jobs` at a time, and takes all runs into `results`. A run is made
-/// under a lock. A run that is made again is named on standard error. When another process makes a run, it is left to that process and taken when it has ended. Calls
-/// `changed` when runs have ended.
+/// under a lock. A run that is made again is named on standard error. When another process makes a run, it is left to
+/// that process and taken when it has ended. Calls `changed` when runs have ended.
 void make_missing_runs(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,
                        const std::function<void()>& changed);
 

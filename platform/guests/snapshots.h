@@ -1,4 +1,5 @@
-// Snapshots of a run: copies of the simulating process that wait. When the run fails, the older of the last two goes on.
+// Snapshots of a run: copies of the simulating process that wait. When the run fails, the older of the last two goes
+// on.
 //
 // The simulating process forks between steps of guests. The parent process that watches it (watched_process.h) owns the
 // copies: it wakes one, or ends all. A copy waits at a pipe, which closes when that parent ends, however it ends.

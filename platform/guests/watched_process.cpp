@@ -285,8 +285,7 @@ std::optional<int> watch_from_outside(bool keeps_snapshots) {
   if (snapshots) snapshots->begin_to_keep();
   if (snapshots) take_requests();
   forward_signals(child);
-  const int exit_code =
-      Watch(*page, child, pipe->read_end, snapshots ? &*snapshots : nullptr).exit_code();
+  const int exit_code = Watch(*page, child, pipe->read_end, snapshots ? &*snapshots : nullptr).exit_code();
   page->process = parent;
   return exit_code;
 }
@@ -326,8 +325,7 @@ void watch_copy(GuestPage& before) {
 
 pid_t start_watched_copy(const std::filesystem::path& log) {
   const pid_t caller = getpid(), watcher = fork();
-  if (watcher < 0)
-    throw std::runtime_error("no copy of the process: " + std::generic_category().message(errno));
+  if (watcher < 0) throw std::runtime_error("no copy of the process: " + std::generic_category().message(errno));
   if (watcher > 0) return watcher;
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // which it forwards to the copy, which removes its partial files
   if (getppid() != caller) _exit(failed);

@@ -16,9 +16,9 @@ namespace t3vp {
 /// gets SIGUSR1, the older snapshot goes on in its place.
 std::optional<int> watch_from_outside(bool keeps_snapshots);
 
-/// Copies the simulating process. Returns 0 in the copy, which has a page and a watching parent of its own. Returns that
-/// parent's number in the process that was copied, whose child it is: it ends as the copy does. Both outputs of the copy
-/// and its parent go to the log. Throws std::runtime_error when there can be no copy.
+/// Copies the simulating process. Returns 0 in the copy, which has a page and a watching parent of its own. Returns
+/// that parent's number in the process that was copied, whose child it is: it ends as the copy does. Both outputs of
+/// the copy and its parent go to the log. Throws std::runtime_error when there can be no copy.
 pid_t start_watched_copy(const std::filesystem::path& log);
 
 /// The simulation has come to its own end. What still computes in this process, when it leaves, are destructors of

@@ -30,8 +30,8 @@ class OutputFile {
   bool is_kept() const { return is_kept_; }
 
   /// For a copy of the process, with whose other copy it shares the places in its files: opens all that are being
-  /// written by their names, each as long as this process has written it. Throws std::runtime_error with the reason when
-  /// that is not possible.
+  /// written by their names, each as long as this process has written it. Throws std::runtime_error with the reason
+  /// when that is not possible.
   static void reopen_all();
 
  private:

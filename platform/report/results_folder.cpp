@@ -32,8 +32,9 @@ std::string buffer_names() {
 /// names of these while they are being written.
 bool is_result(const std::string& name) {
   static const std::string gpu = "[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]";
-  static const std::regex result(
-      fmt::format(R"((?:report\.json|trace\.json|snapshot-registers\.txt|gpu(?:{})\.(?:{})\.npy)(?:\.[0-9]+\.partial)?)", gpu, buffer_names()));
+  static const std::regex result(fmt::format(
+      R"((?:report\.json|trace\.json|snapshot-registers\.txt|gpu(?:{})\.(?:{})\.npy)(?:\.[0-9]+\.partial)?)", gpu,
+      buffer_names()));
   return std::regex_match(name, result);
 }
 

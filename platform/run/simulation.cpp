@@ -102,14 +102,18 @@ struct Parts {
   }
 };
 
+bool happens_until(Picoseconds time) {
+  return sc_core::sc_pending_activity() && now() + from_sc_time(sc_core::sc_time_to_pending_activity()) <= time;
+}
+
 /// Lets time pass until then, and acts at the stops on the way.
 void simulate_until(Picoseconds end, const Parts& parts) {
   bool has_stopped = false;
   for (RunStops* const stops = parts.stops; stops != nullptr && stops->next() <= end; has_stopped = true) {
-    if (stops->next() > now()) simulate_for(stops->next() - now(), parts.page);
+    if (happens_until(stops->next())) simulate_for(stops->next() - now(), parts.page);
     stops->stop(parts.stopped);
   }
-  if (!has_stopped || end > now()) simulate_for(end - now(), parts.page);
+  if (!has_stopped || (end > now() && happens_until(end))) simulate_for(end - now(), parts.page);
 }
 
 /// For the line that ends a run at a limit.
@@ -232,8 +236,7 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   const GuestEnds ends;
   const HeldLimits limits(configuration.limits);
   LateTrace timeline;
-  if (options.trace)
-    timeline.record(std::make_unique<PerfettoTrace>(options.out / "trace.json", options.trace_window));
+  if (options.trace) timeline.record(std::make_unique<PerfettoTrace>(options.out / "trace.json", options.trace_window));
   if (options.trace) follow_path();
   NodeParameters parameters = node_parameters(configuration);
   parameters.options.protocol_later = options.stops != nullptr && options.stops->may_check_protocol();
@@ -286,8 +289,8 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   std::vector<std::string> given_up;
   const std::unique_ptr<CoreDebugger> debugger = debugger_of(node, options, page.clock);
   StoppedRun stopped(node, timeline, changing, run, services);
-  const Parts parts{configuration, options,        arguments, operations.get(), page, given_up, reads, debugger.get(),
-                    options.stops, stopped};
+  const Parts parts{configuration, options, arguments,      operations.get(), page,
+                    given_up,      reads,   debugger.get(), options.stops,    stopped};
   tell(node, parts);
   if (options.stops != nullptr && options.stops->next() == 0) options.stops->stop(stopped);
   simulate_for(0, page);  // before it nothing is pending

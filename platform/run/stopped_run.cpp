@@ -49,8 +49,7 @@ void StoppedRun::change(const RunConfiguration& to) {
   change_node(to);
   RunConfiguration& c = configuration_;
   c.arbitration = to.arbitration;
-  c.policy = {c.system.memory.policies.numbered(static_cast<std::uint32_t>(to.policy.policy->number)),
-              to.policy.limit};
+  c.policy = {c.system.memory.policies.numbered(static_cast<std::uint32_t>(to.policy.policy->number)), to.policy.limit};
   c.system.memory.mca_bands = to.system.memory.mca_bands;
   c.system.memory.mca_default_limit = to.system.memory.mca_default_limit;
   c.system.memory.aging = to.system.memory.aging;

@@ -40,8 +40,8 @@ class MarkedProcesses {
   }
 
  private:
-  std::string value_ = std::to_string(getpid()) + "-" +
-                       std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
+  std::string value_ =
+      std::to_string(getpid()) + "-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
 };
 
 }  // namespace t3vp::test
