@@ -32,6 +32,7 @@ RUNS = [
     ({"method": "sequential", "workload": GEMM, "data": "functional", "program": "sequential"}, []),
     ({"method": "ideal-overlap", "workload": GEMM, "statistics": "detailed"}, []),
     ({"method": "t3", "workload": GEMM}, ["--replicates", "2"]),
+    ({"method": "t3", "workload": GEMM}, ["--fork-at", "1", "--variants", "variants.json"]),
     ({"method": "t3", "workload": GEMM}, ["--set", "system.memory.model=loosely-timed"]),
     ({"method": "t3", "workload": GEMM, "inject": {"dma_map_updates": 3}}, []),
     ({"method": "t3", "workload": GEMM, "data": "functional", "inject": {"lose_updates": {"gpu": 1, "count": 1}}}, []),
@@ -96,7 +97,10 @@ def report_of(number, run, options, home):
     content = {"system": str(SOURCE / "configs/systems/small-4.json"), "gpus": 4, **run}
     file, out = home / f"run{number}.json", home / str(number)
     file.write_text(json.dumps({key: value for key, value in content.items() if value is not None}))
-    done = subprocess.run([PROGRAM, "run", file, "--out", out, *options], capture_output=True, text=True, check=False)
+    (home / "variants.json").write_text(json.dumps({"variants": [{"name": "later", "set": {"arbitration": "mca"}}]}))
+    done = subprocess.run([PROGRAM, "run", file, "--out", out, *options], capture_output=True, text=True, check=False, cwd=home)
+    if "--fork-at" in options:
+        out = out / "variants/later"
     if not (out / "report.json").exists():
         sys.exit(f"run {number} has no report: {done.stderr}")
     return json.loads((out / "report.json").read_text())
