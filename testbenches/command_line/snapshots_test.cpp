@@ -114,10 +114,8 @@ class LongRun {
 }  // namespace
 
 TEST_CASE("a run with snapshots has the report and outputs of one without") {
-  const std::vector<Options> kinds{{},
-                                   {"--set", "data=functional", "--set", "check=all"},
-                                   {"--set", "method=sequential"},
-                                   {"--set", "firmware=riscv"}};
+  std::vector<Options> kinds{{}, {"--set", "data=functional", "--set", "check=all"}, {"--set", "method=sequential"}};
+  if (fs::exists(T3VP_BINARY_DIR "/t3vp-firmware.elf")) kinds.push_back({"--set", "firmware=riscv"});
   for (const Options& kind : kinds) {
     const ValidFiles files;
     Options plain = kind, copied = kind;
@@ -164,10 +162,10 @@ TEST_CASE("a run that reaches a limit goes on from its older snapshot, which sho
 
 TEST_CASE("an injected fault that strikes late is seen with its registers, and the report is the run's") {
   const ValidFiles files;
-  const Options fault{"--set", R"(inject.drop_packet={"link": 1, "packet": 20})", "--set", "check=memory"};
+  const Options fault{"--set", R"(inject.drop_packet={"link": 1, "packet": 7})", "--set", "check=memory"};
   REQUIRE(run_into(files, "plain", fault).exit_code == 1);
   Options options = fault;
-  options.insert(options.end(), {"--snapshot-every", "2"});
+  options.insert(options.end(), {"--snapshot-every", "20"});
   const Outcome outcome = run_into(files, "out", options);
   INFO(outcome.err);
   CHECK(outcome.exit_code == 1);
@@ -175,16 +173,21 @@ TEST_CASE("an injected fault that strikes late is seen with its registers, and t
   CHECK(report_of(files / "out") == report_of(files / "plain"));
   CHECK(names_in(files / "out") == std::vector<std::string>{"report.json", registers, "trace.json"});
   const double stopped = json_of(files / "out/report.json").at("stopped").at("simulated_ns").get<double>() / 1000;
+  const double older = 20 * (std::floor(stopped / 20) - 1);
+  const std::string text = json_of(files / "out/report.json").at("faults").at(0).at("text").get<std::string>();
+  const double struck = std::stod(text.substr(text.rfind(" at ") + 4)) / 1000;
   const auto [first, last] = times_of(files / "out/trace.json");
-  CHECK(first >= stopped - 4 - 1);
+  CHECK(first >= older - 1);
+  CHECK(first <= struck);
+  CHECK(last >= struck);
   CHECK(last <= stopped + 1);
   CHECK_FALSE(text_of(files / "out" / registers).empty());
-  CHECK(time_of(text_of(files / "out" / registers)) >= stopped - 4);
+  CHECK(time_of(text_of(files / "out" / registers)) >= older);
 }
 
 TEST_CASE("a timeline and a register trace from the start are whole when a snapshot has gone on") {
   const ValidFiles files;
-  const Options fault{"--set", R"(inject.drop_packet={"link": 1, "packet": 20})", "--trace"};
+  const Options fault{"--set", R"(inject.drop_packet={"link": 1, "packet": 7})", "--trace"};
   Options plain = fault, copied = fault;
   plain.insert(plain.end(), {"--register-trace", files / "plain.txt"});
   copied.insert(copied.end(), {"--register-trace", files / "copied.txt", "--snapshot-every", "2"});
@@ -235,8 +238,7 @@ TEST_CASE("SIGUSR1 lets the older snapshot go on, and Ctrl-C then keeps what it 
   CHECK(run.processes().alive().empty());
   CHECK_THAT(text_of(files / "err"), Catch::StartsWith("t3vp: the run was stopped by SIGUSR1 at "));
   CHECK(names_in(run.out()) == std::vector<std::string>{registers, "trace.json"});
-  const auto [first, last] = times_of(run.out() / "trace.json");
-  CHECK(first <= last);
+  CHECK_FALSE(json_of(run.out() / "trace.json").at("traceEvents").empty());
 }
 
 TEST_CASE("what snapshots do not go with is one line") {
