@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -120,6 +121,34 @@ TEST_CASE("a run that fails is named by its shard and by --status, and made once
   }
   CHECK(reports_of(files, "results") == reports);
   CHECK_THAT(files.run("results", {"--status"}).out, Catch::EndsWith(shown(3, 0, 3, 0)));
+}
+
+TEST_CASE("a failed run is made once more in all by the jobs of a submission") {
+  const SmallExperiment files;
+  files.change("experiment.json", "/cases/1/set", {{"workload.gemm.m", 512}, {"limits.simulated_ms", 0.001}});
+  files.change("experiment.json", "/targets", json::array());
+  files.change("experiment.json", "/reference", nullptr);
+  const auto retries = [&](const std::vector<std::string>& options, const char* submission) {
+    std::vector<std::string> arguments{"experiment", files.file().string(), "--out", files.out().string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run_program(arguments, [&] {
+      if (submission != nullptr) setenv("T3VP_SUBMISSION", submission, 1);
+    });
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.err, Catch::Contains("tall, t3: t3vp: limits.simulated_ms"));
+    int count = 0;
+    const std::string words = "; the run is made once more\n";
+    for (auto at = outcome.err.find(words); at != std::string::npos; at = outcome.err.find(words, at + 1)) ++count;
+    return count;
+  };
+  CHECK(retries({"--shard", "1/1"}, nullptr) == 3);
+  CHECK(retries({"--shard", "1/1"}, "first") == 3);
+  const auto logs = logs_of(files.out() / "runs");
+  CHECK(retries({"--shard", "1/1"}, "first") == 0);
+  CHECK(retries({}, "first") == 0);
+  CHECK(logs_of(files.out() / "runs") == logs);
+  CHECK(retries({}, "second") == 3);
+  CHECK(retries({}, nullptr) == 0);
 }
 
 TEST_CASE("a run that a diagnosis ended is named and not made again") {

@@ -68,6 +68,12 @@ TEST_CASE("an array job makes the missing runs, and a job after it the results")
   CHECK_THAT(results, Catch::Contains("\n#SBATCH --partition=x --time=10\n") && !Catch::Contains("--array") &&
                           Catch::EndsWith("\n" + command + "\n"));
   CHECK_FALSE(fs::exists(files.out() / "results.csv"));
+  const auto submission = [](const std::string& script) {
+    const auto at = script.find("\nexport T3VP_SUBMISSION=");
+    REQUIRE(at != std::string::npos);
+    return script.substr(at, script.find('\n', at + 1) - at);
+  };
+  CHECK(submission(array) == submission(results));
 }
 
 TEST_CASE("when no run is missing, only the results are a job") {
