@@ -232,12 +232,12 @@ bool KernelRun::occupy(Wave& wave) {
   return false;
 }
 
-/// Work without operations takes no time.
+/// Work without operations and steps takes no time.
 bool KernelRun::begin_work(Wave& wave) {
   const t3_vector_work& work = wave.waiting->work;
   if (!std::all_of(work.tiles, work.tiles + work.operands, [&](const t3_tile& t) { return is_here(wave, t); }))
     return false;
-  if (work.operations != 0) return occupy(wave);
+  if (work.operations != 0 || work.step_ns != 0) return occupy(wave);
   tiles_.begin(wave.place, *wave.waiting);
   finish(wave);
   return !failed_;

@@ -42,6 +42,7 @@ Refusal WaveWork::occupy(Wave& wave, const t3_call& work) {
   wave.ends_later = true;
   tiles_.begin(wave.place, work);
   if (work.kind == T3_CALL_MULTIPLY) end += from_ns(work.product.step_ns);
+  if (work.kind == T3_CALL_WORK) end += from_ns(work.work.step_ns);
   host_.schedule(end, wave.slot, wave.given.wave);
   return {};
 }

@@ -12,6 +12,9 @@
 #include "registers/status.h"
 
 namespace t3vp::interconnect {
+namespace {
+constexpr std::uint64_t sector_bytes = 32;  // the least that a packet of an update carries
+}
 
 Link::Link(const sc_core::sc_module_name& name, const LinkParameters& parameters, const LinkEnd& from,
            const LinkEnd& to, Trace* trace)
@@ -217,18 +220,29 @@ void Link::slice_sent() {
 
 LinkTraffic Link::traffic_of(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
-  const std::uint64_t bytes = payload_bytes_of(transaction), packets = packets_of(extension.shape);
+  const std::uint64_t bytes = payload_bytes_of(transaction), packets = packets_of(extension);
+  const std::uint64_t carried = is_half_update(extension) ? std::max(bytes, packets * sector_bytes) : bytes;
   return {extension.traffic != TrafficClass::control ? bytes : 0,
-          bytes + packets * parameters_.header_bytes,
+          carried + packets * parameters_.header_bytes,
           packets,
           1,
           0,
           0};
 }
 
+bool Link::is_half_update(const DataExtension& extension) const {
+  return parameters_.half_update_bytes != 0 && extension.operation == Operation::update &&
+         bytes_of(extension.element) == 2;
+}
+
+std::uint64_t Link::payload_limit(const DataExtension& extension) const {
+  return is_half_update(extension) ? parameters_.half_update_bytes : parameters_.max_payload_bytes;
+}
+
 /// A packet has one address: rows that do not follow one another are packets of their own.
-std::uint64_t Link::packets_of(const Shape& shape) const {
-  const std::uint64_t most = parameters_.max_payload_bytes;
+std::uint64_t Link::packets_of(const DataExtension& extension) const {
+  const Shape& shape = extension.shape;
+  const std::uint64_t most = payload_limit(extension);
   if (most == 0) return 1;
   const bool is_one_run = shape.rows == 1 || shape.stride == shape.row_bytes;
   const std::uint64_t runs = is_one_run ? 1 : shape.rows, run_bytes = is_one_run ? shape.bytes() : shape.row_bytes;
@@ -238,14 +252,13 @@ std::uint64_t Link::packets_of(const Shape& shape) const {
 /// Returns the bytes of the receive buffer that the packet uses until the far end has taken it.
 std::uint64_t Link::buffered_by(tlm::tlm_generic_payload& transaction) const {
   const DataExtension& extension = extension_of(transaction);
-  return extension.operation == Operation::request ? packets_of(extension.shape) * request_bytes
-                                                   : extension.shape.bytes();
+  return extension.operation == Operation::request ? packets_of(extension) * request_bytes : extension.shape.bytes();
 }
 
 /// Returns the time of the first packet; no packet is larger.
 Picoseconds Link::time_of_one_packet(tlm::tlm_generic_payload& transaction) const {
   const LinkTraffic all = traffic_of(transaction);
-  const std::uint64_t most = parameters_.max_payload_bytes;
+  const std::uint64_t most = payload_limit(extension_of(transaction));
   const std::uint64_t payload = all.wire_bytes - all.packets * parameters_.header_bytes;
   const std::uint64_t first = most == 0 ? payload : std::min<std::uint64_t>(payload, most);
   return transfer_time(first + parameters_.header_bytes, parameters_.bandwidth_GBps);

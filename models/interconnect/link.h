@@ -115,7 +115,9 @@ class Link : public sc_core::sc_module {
   void finish(tlm::tlm_generic_payload& transaction, Picoseconds lead);
   void answer(Transaction& packet);
   LinkTraffic traffic_of(tlm::tlm_generic_payload& transaction) const;
-  std::uint64_t packets_of(const Shape& shape) const;
+  bool is_half_update(const DataExtension& extension) const;
+  std::uint64_t payload_limit(const DataExtension& extension) const;
+  std::uint64_t packets_of(const DataExtension& extension) const;
   Picoseconds time_of_one_packet(tlm::tlm_generic_payload& transaction) const;
   std::uint64_t buffered_by(tlm::tlm_generic_payload& transaction) const;
 

@@ -12,16 +12,22 @@ constexpr std::uint64_t few_tables = 2;
 /// Each of these pools the whole batch of its own tables: the fewest that a run may have.
 constexpr std::uint64_t pooling_gpus = 2;
 
+/// PyTorch's kernel beside its loads: a loop that checks the row numbers, a line of 16 at a time, and one that adds
+/// rows. Rows 3 and 4 of the given file have set instructions and time of a row (docs/validation/h200.md).
+const Settings pytorch_kernel{"system.kernels.embedding.checked_indices=16",
+                              "system.kernels.embedding.row_instructions=45", "system.kernels.embedding.row_ns=200"};
+
 struct PooledTables {
   std::uint64_t rows, pooling, batch, tables, dimension;
 };
 
 Settings pooling_run(const PooledTables& shape, std::uint64_t tables) {
-  return {"method=bulk", fmt::format("gpus={}", pooling_gpus),
-          fmt::format(R"(workload={{"embedding": {{"global_batch": {}, "tables_per_gpu": {}, "dimension": {}, )"
-                      R"("pooling": {}, "rows": {}, "element": "fp32"}}}})",
-                      shape.batch, tables, shape.dimension, shape.pooling, shape.rows),
-          fast_memory};
+  return joined({"method=bulk", fmt::format("gpus={}", pooling_gpus),
+                 fmt::format(R"(workload={{"embedding": {{"global_batch": {}, "tables_per_gpu": {}, "dimension": {}, )"
+                             R"("pooling": {}, "rows": {}, "element": "fp32"}}}})",
+                             shape.batch, tables, shape.dimension, shape.pooling, shape.rows),
+                 fast_memory},
+                pytorch_kernel);
 }
 
 std::vector<Measurement> pooling_times_in(const MeasuredRow& row) {
@@ -31,9 +37,10 @@ std::vector<Measurement> pooling_times_in(const MeasuredRow& row) {
                            row.count("batch", pooling_gpus, most), row.count("tables", 1, most_tables),
                            row.count("dim", 1, widest)};
   const char* const figure = "time_ns.pooling";
-  if (shape.tables <= 2 * few_tables) return {time_in(row, "us", {{pooling_run(shape, shape.tables), figure}})};
+  if (shape.tables <= 2 * few_tables)
+    return {time_in(row, "us", as_graph({{pooling_run(shape, shape.tables), figure}}))};
   const auto run = [&](std::uint64_t tables) { return pooling_run(shape, tables); };
-  return {time_in(row, "us", on_line(shape.tables, 2 * few_tables, few_tables, run, figure))};
+  return {time_in(row, "us", as_graph(on_line(shape.tables, 2 * few_tables, few_tables, run, figure)))};
 }
 
 }  // namespace

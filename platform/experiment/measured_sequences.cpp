@@ -19,17 +19,23 @@ Parts collective(const char* op, const GemmInRow& gemm, std::uint64_t columns, s
   return {{collective_alone(op, gemm.m * columns * element_bytes, gpus), "time_ns.collective"}};
 }
 
-/// A rival's run; `rival` and `gemm_keys` are keys as JSON.
-Settings rival(const char* method, const GemmInRow& gemm, std::uint64_t gpus, const std::string& rival_keys,
-               const std::string& gemm_keys) {
-  return {fmt::format("method={}", method), fmt::format("gpus={}", gpus),
-          fmt::format(R"(workload={{"gemm": {}, "rival": {{{}}}}})", gemm_json(gemm, gemm_keys), rival_keys),
-          fast_memory};
+/// A rival's run; `rival` and `gemm_keys` are keys as JSON, `system` further settings.
+struct Rival {
+  const char *method, *figure;
+  std::string rival_keys, gemm_keys;
+  Settings system;
+};
+
+Settings settings_of(const Rival& rival, const GemmInRow& gemm, std::uint64_t gpus) {
+  return joined(
+      {fmt::format("method={}", rival.method), fmt::format("gpus={}", gpus),
+       fmt::format(R"(workload={{"gemm": {}, "rival": {{{}}}}})", gemm_json(gemm, rival.gemm_keys), rival.rival_keys),
+       fast_memory},
+      rival.system);
 }
 
-Parts by_rival(const char* method, const GemmInRow& gemm, std::uint64_t gpus, const char* figure,
-               const std::string& rival_keys = "", const std::string& gemm_keys = "") {
-  return by_depth(gemm, [&](const GemmInRow& one) { return rival(method, one, gpus, rival_keys, gemm_keys); }, figure,
+Parts by_rival(const Rival& rival, const GemmInRow& gemm, std::uint64_t gpus) {
+  return by_depth(gemm, [&](const GemmInRow& one) { return settings_of(rival, one, gpus); }, rival.figure,
                   {gpus, 1000e9});
 }
 
@@ -48,15 +54,18 @@ std::vector<Measurement> decomposed_times_in(const MeasuredRow& row) {
   const std::uint64_t gpus = gpus_of(row);
   const GemmInRow shape = gemm_of(row, transposes_b(row));
   const Parts gemm = library_time(shape);
-  return {time_in(row, "fused_gemm_rs_us", by_rival("decomposed", shape, gpus, "time_ns.fused"), 1),
-          time_in(row, "gemm_then_rs_us", joined(gemm, collective("reduce-scatter", shape, shape.n, gpus)), 1),
-          time_in(row, "fused_ag_gemm_us", by_rival("decomposed-gather", shape, gpus, "time_ns.total"), 1),
-          time_in(row, "ag_then_gemm_us", joined(collective("all-gather", shape, shape.k, gpus), gemm), 1)};
+  return {
+      time_in(row, "fused_gemm_rs_us", by_rival({"decomposed", "time_ns.fused", "", "", {}}, shape, gpus), 1),
+      time_in(row, "gemm_then_rs_us", joined(gemm, collective("reduce-scatter", shape, shape.n, gpus)), 1),
+      time_in(row, "fused_ag_gemm_us", by_rival({"decomposed-gather", "time_ns.total", "", "", {}}, shape, gpus), 1),
+      time_in(row, "ag_then_gemm_us", joined(collective("all-gather", shape, shape.k, gpus), gemm), 1)};
 }
 
-/// Keys of the GEMM whose stores go to owners.
-constexpr const char* stored_fp16 = R"("tile": "128x256")";
-constexpr const char* stored_fp32 = R"("tile": "128x256", "element": "fp32")";
+/// Keys of the GEMM whose stores go to owners. Its results leave as the known kernel's.
+const std::string stored_fp16 = fmt::format(R"("tile": "128x256", "store_bytes": {})", known_store_bytes);
+const std::string stored_fp32 = stored_fp16 + R"(, "element": "fp32")";
+/// An atomic update of two fp16 elements is a packet of its own.
+const Settings half_updates{"system.links.half_update_bytes=4"};
 
 /// Workgroups in row order, or from the next GPU's rows on.
 constexpr const char* in_order = R"("order": "natural")";
@@ -69,21 +78,21 @@ std::vector<Measurement> fused_times_in(const MeasuredRow& row) {
   const Parts library = library_time(shape), scatter = collective("reduce-scatter", shape, shape.n, gpus);
   const auto local = [](const GemmInRow& one) { return known_gemm(one, {128, 256}, 1); };
   const auto stores = [&](const char* order) {
-    return by_rival("stored-tiles", shape, gpus, "time_ns.gemm", order, stored_fp16);
+    return by_rival({"stored-tiles", "time_ns.gemm", order, stored_fp16, known_system}, shape, gpus);
   };
-  const auto adds = [&](const char* order, const char* stored) {
-    return by_rival("direct-update", shape, gpus, "time_ns.fused", order, stored);
+  const auto adds = [&](const char* order, const std::string& stored, const Settings& packets) {
+    return by_rival({"direct-update", "time_ns.fused", order, stored, joined(known_system, packets)}, shape, gpus);
   };
   return {time_in(row, "gemm_cublas_us", library, 1),
           time_in(row, "gemm_local_us", by_depth(shape, local, "time_ns.gemm"), 1),
           time_in(row, "rs_us", scatter, 1),
           time_in(row, "gemm_then_rs_us", joined(library, scatter), 1),
           time_in(row, "gemm_peer_store_us", stores(in_order), 1),
-          time_in(row, "gemm_peer_atomic_f32_us", adds(in_order, stored_fp32), 1),
-          time_in(row, "gemm_peer_atomic_f16_us", adds(in_order, stored_fp16), 1),
+          time_in(row, "gemm_peer_atomic_f32_us", adds(in_order, stored_fp32, {}), 1),
+          time_in(row, "gemm_peer_atomic_f16_us", adds(in_order, stored_fp16, half_updates), 1),
           time_in(row, "gemm_peer_store_us_stag", stores(staggered), 1),
-          time_in(row, "gemm_peer_atomic_f32_us_stag", adds(staggered, stored_fp32), 1),
-          time_in(row, "gemm_peer_atomic_f16_us_stag", adds(staggered, stored_fp16), 1)};
+          time_in(row, "gemm_peer_atomic_f32_us_stag", adds(staggered, stored_fp32, {}), 1),
+          time_in(row, "gemm_peer_atomic_f16_us_stag", adds(staggered, stored_fp16, half_updates), 1)};
 }
 
 }  // namespace

@@ -141,6 +141,32 @@ TEST_CASE("rows that follow one another share packets and others have packets of
       {{{16, 512, 512}, 8}, {{16, 544, 544}, 9}, {{16, 512, 4096}, 16}, {{16, 1056, 4096}, 32}, {{1, 512, 4096}, 1}});
 }
 
+TEST_CASE("updates of fp16 elements travel as packets of half_update_bytes, each at least a sector") {
+  LinkParameters parameters = slow_link();
+  parameters.max_payload_bytes = 256;
+  parameters.half_update_bytes = 4;
+  struct Sent {
+    Operation operation;
+    ElementType element;
+    std::uint64_t packets, carried;
+  };
+  for (const Sent& sent :
+       {Sent{Operation::update, ElementType::fp16, 256, 256 * 32}, Sent{Operation::update, ElementType::fp32, 4, 1024},
+        Sent{Operation::store, ElementType::fp16, 4, 1024}}) {
+    LinkBench bench(parameters);
+    DataAccess access = LinkBench::packet(1024);
+    access.operation = sent.operation;
+    access.element = sent.element;
+    const std::size_t number = bench.sender.send(access, 0);
+    LinkBench::settle();
+    const std::uint64_t wire = sent.carried + sent.packets * parameters.header_bytes;
+    CHECK(bench.link.sent().packets == sent.packets);
+    CHECK(bench.link.sent().payload_bytes == 1024);
+    CHECK(bench.link.sent().wire_bytes == wire);
+    CHECK(bench.sender.answer(number).taken_at == bench.sender.answer(number).arrival + wire * 100);
+  }
+}
+
 TEST_CASE("a store is lost with any of its packets") {
   LinkParameters parameters = slow_link();
   parameters.max_payload_bytes = 256;

@@ -107,11 +107,12 @@ enum { T3_OPERANDS_MAX = 4 };
 /* Vector work on fp32 tiles. In a functional run `compute` is called with their elements, row by row without gaps, when
  * the work is done, on a stack that is large enough for anything. They are its until it returns. */
 struct t3_vector_work {
-  double operations; /* of one lane each; none: it is done at once */
+  double operations; /* of one lane each; none and no step_ns: it is done at once */
   uint32_t operands;
   struct t3_tile tiles[T3_OPERANDS_MAX];
   void (*compute)(const void* argument, float* const* operands); /* NULL: time alone */
   const void* argument;
+  uint32_t step_ns; /* after the operations, while others may use the lanes: instructions that wait for each other */
 };
 
 struct t3_counter {

@@ -156,16 +156,6 @@ static bool check_factors(struct t3_check* check, const struct t3_gemm_arguments
          t3_check_held(check, check->gpu, "b", p->b, t3_bytes_of(b));
 }
 
-static bool check_pipeline(struct t3_check* check, const struct t3_gemm_arguments* p) {
-  const uint32_t most = check->device->prefetch_slabs;
-  if (p->stages > most)
-    return t3_refuse(check, T3_BAD_PACKET, "stages %u: 0 to %u, the device's prefetch_slabs, expected", p->stages,
-                     most);
-  if (p->store_bytes > T3_SECTOR_BYTES)
-    return t3_refuse(check, T3_BAD_PACKET, "store_bytes %u: 0 to %d expected", p->store_bytes, T3_SECTOR_BYTES);
-  return true;
-}
-
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_gemm_arguments* p = launch->arguments;
   const struct t3_named_value switches[] = {{"update", p->update},
@@ -173,7 +163,7 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
                                             {"transpose_a", p->transpose_a},
                                             {"transpose_b", p->transpose_b}};
   if (!t3_check_switches(check, switches, sizeof switches / sizeof *switches) || !check_out(check, p)) return false;
-  if (!check_pipeline(check, p)) return false;
+  if (!t3_check_pipeline(check, p->stages, p->store_bytes)) return false;
   const struct operands operands = operands_of(p);
   if (!check_factors(check, p, &operands) || !check_slices(check, p) || !t3_check_workgroups(check, workgroups_of(p)))
     return false;

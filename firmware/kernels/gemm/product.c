@@ -95,3 +95,12 @@ void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_
   plan->waves = 1;
   plan->tiles = t3_product_tiles(device);
 }
+
+bool t3_check_pipeline(struct t3_check* check, uint32_t stages, uint32_t store_bytes) {
+  const uint32_t most = check->device->prefetch_slabs;
+  if (stages > most)
+    return t3_refuse(check, T3_BAD_PACKET, "stages %u: 0 to %u, the device's prefetch_slabs, expected", stages, most);
+  if (store_bytes > T3_SECTOR_BYTES)
+    return t3_refuse(check, T3_BAD_PACKET, "store_bytes %u: 0 to %d expected", store_bytes, T3_SECTOR_BYTES);
+  return true;
+}

@@ -3,6 +3,7 @@
 #ifndef T3_KERNELS_GEMM_PRODUCT_H
 #define T3_KERNELS_GEMM_PRODUCT_H
 
+#include "t3/check.h"
 #include "t3/device.h"
 #include "t3/grid.h"
 
@@ -39,5 +40,8 @@ void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, st
 /* Sets the plan's tiles. As many more workgroups fit as the tile is smaller than the machine's own tile. The program is
  * compiled for so many, which share the registers, unless its fp32 sums take more. */
 void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_t tile_rows, uint32_t tile_columns);
+
+/* Refuses more stages than the device prefetches, and stores of more than a sector. */
+bool t3_check_pipeline(struct t3_check* check, uint32_t stages, uint32_t store_bytes);
 
 #endif

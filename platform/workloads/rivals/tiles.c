@@ -98,10 +98,13 @@ static enum t3_status launch_gemm(struct t3_context* gpu, const struct tiles* t)
       .tile_columns = (uint16_t)grid->tile_columns,
       .chunks = (uint16_t)(in_turns ? t3_gpus(gpu) : 0),
       .group = (uint16_t)t->r.rival.group,
+      .step_ns = (uint16_t)t->r.gemm.step_ns,
       .element = (uint8_t)grid->element,
       .wavefronts = (uint8_t)grid->wavefronts,
       .transpose_b = t->r.gemm.transpose_b,
-      .place = place_of(t)};
+      .place = place_of(t),
+      .stages = (uint8_t)t->r.gemm.stages,
+      .store_bytes = (uint8_t)t->r.gemm.store_bytes};
   unsigned char bytes[T3_GEMM_TO_OWNERS_ARGUMENTS_BYTES];
   t3_gemm_to_owners_arguments_to(&arguments, bytes);
   return t3_launch_kernel(gpu, t->r.compute_queue, "gemm_to_owners", bytes, sizeof bytes,

@@ -30,7 +30,11 @@ static void load_indices(struct t3_wave* wave, const struct gather* g, uint32_t 
   const struct t3_embedding* e = &g->p->embedding;
   const uint64_t bag = (uint64_t)table * e->global_batch + sample;
   load_integers(wave, BEGIN_TILE, g->p->offsets + bag * T3_POOLING_INDEX_BYTES, sample + 1 < e->global_batch ? 2 : 1);
-  load_integers(wave, INDEX_TILE, g->p->indices + bag * e->pooling * T3_POOLING_INDEX_BYTES, g->bag.count);
+  const uint32_t checked = wave->device->kernels.embedding.checked_indices,
+                 most = checked == 0 ? g->bag.count : checked;
+  const uint64_t indices = g->p->indices + bag * e->pooling * T3_POOLING_INDEX_BYTES;
+  for (uint32_t first = 0; first < g->bag.count; first += most)
+    load_integers(wave, INDEX_TILE, indices + first * T3_POOLING_INDEX_BYTES, t3_smaller(most, g->bag.count - first));
 }
 
 /* The first row becomes the sum. */
@@ -47,6 +51,14 @@ static void load_row(struct t3_wave* wave, const struct gather* g, uint32_t numb
                              .rows = 1,
                              .columns = e->dimension,
                              .element = e->element});
+}
+
+/* The instructions of a row beside its addition. */
+static void spend_row(struct t3_wave* wave, const struct t3_embedding* e) {
+  const struct t3_vector_work work = {
+      .operations = 1.0 * e->dimension * wave->device->kernels.embedding.row_instructions,
+      .step_ns = (uint32_t)wave->device->kernels.embedding.row_ns};
+  if (work.operations != 0 || work.step_ns != 0) t3_work(wave, &work);
 }
 
 struct division {
@@ -82,6 +94,7 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
       t3_wait_tile(wave, t3_pooling_sum(e));
     else
       t3_add(wave, t3_pooling_sum(e), tile_of(wave, e, number));
+    spend_row(wave, e);
   }
   if (e->mean) make_mean(wave, e, g.bag.count);
 }

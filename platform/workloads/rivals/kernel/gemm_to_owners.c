@@ -72,7 +72,9 @@ static void run(struct t3_wave* wave) {
                                      .tile_rows = p->tile_rows,
                                      .tile_columns = p->tile_columns,
                                      .element = grid.element,
-                                     .transpose_b = p->transpose_b};
+                                     .transpose_b = p->transpose_b,
+                                     .stages = p->stages,
+                                     .step_ns = p->step_ns};
   t3_multiply_tile(wave, &factors, t3_tile_of(&grid, d.tile));
   t3_trace_span(wave, "store", d.tile);
   for (uint32_t wavefront = 0; wavefront < grid.wavefronts; ++wavefront) send_wavefront(wave, &grid, &d, wavefront);
@@ -137,7 +139,8 @@ static bool check_numbers(struct t3_check* check, const struct t3_gemm_to_owners
   const uint64_t slot = is_at(p, T3_GEMM_TO_OWNERS_ARGUMENTS_PLACE_SLOT) ? t3_slot_bytes(&grid, p->gpus) : 0;
   if (p->slot_bytes != slot)
     return t3_refuse(check, T3_BAD_PACKET, "slot_bytes %" PRIu64 ": %" PRIu64 " expected", p->slot_bytes, slot);
-  return check_order(check, p, t3_tiles_of(&grid)) && t3_check_workgroups(check, t3_tiles_of(&grid));
+  return t3_check_pipeline(check, p->stages, p->store_bytes) && check_order(check, p, t3_tiles_of(&grid)) &&
+         t3_check_workgroups(check, t3_tiles_of(&grid));
 }
 
 static bool check(struct t3_check* check, const struct t3_launch* launch) {
@@ -172,7 +175,8 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                          .shared = {t3_local_range(flags_of(p))},
                          .shared_count = p->flags != 0,
                          .awaits_arrivals = true,
-                         .stores_here = written.begin != written.end};
+                         .stores_here = written.begin != written.end,
+                         .store_bytes = p->store_bytes};
   t3_plan_tiles(&plan, device, p->tile_rows, p->tile_columns);
   return plan;
 }
