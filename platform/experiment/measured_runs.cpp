@@ -78,11 +78,6 @@ Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint6
           fast_memory};
 }
 
-Parts as_graph(Parts parts) {
-  parts.push_back({{}, "", graph_launch_ns});
-  return parts;
-}
-
 void check_amounts(const MeasuredRow& row, const std::vector<const char*>& columns) {
   for (const char* column : columns) row.amount(column);
 }

@@ -53,12 +53,6 @@ std::string library_keys(const GemmInRow& gemm);
 /// The cache is full of modified lines of another buffer, as in files whose L2 was emptied by writing one.
 inline const Settings dirty_cache{"workload.cache_at_start=dirty"};
 
-/// Time from a CUDA graph's launch to its first kernel, in ns: a copy of 1 MiB as a graph took 15.8 us (vector.csv),
-/// and 4.5 us of them are the kernel's.
-inline constexpr double graph_launch_ns = 11300;
-/// The parts of something that was measured as a graph.
-Parts as_graph(Parts parts);
-
 /// How much of a GEMM is simulated as it is: multiply-adds of all GPUs.
 struct Effort {
   std::uint64_t gpus = 1;

@@ -205,6 +205,7 @@ TEST_CASE("the configuration that is printed has the defaults of what files leav
                                                      {"rows_in_flight", 4},
                                                      {"row_instructions", 0},
                                                      {"row_ns", 0},
+                                                             {"bag_ns", 0},
                                                      {"checked_indices", 0}});
   CHECK(system.at("kernels").at("ring").at("step_ns") == 0);
   CHECK(!system.at("kernels").at("ring").contains("workgroups"));  // no number says "as many as there is room for"

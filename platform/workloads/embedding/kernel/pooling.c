@@ -53,11 +53,9 @@ static void load_row(struct t3_wave* wave, const struct gather* g, uint32_t numb
                              .element = e->element});
 }
 
-/* The instructions of a row beside its addition. */
-static void spend_row(struct t3_wave* wave, const struct t3_embedding* e) {
-  const struct t3_vector_work work = {
-      .operations = 1.0 * e->dimension * wave->device->kernels.embedding.row_instructions,
-      .step_ns = (uint32_t)wave->device->kernels.embedding.row_ns};
+/* Instructions on the lanes, and the time after them in which others may use the lanes. */
+static void spend(struct t3_wave* wave, double operations, double ns) {
+  const struct t3_vector_work work = {.operations = operations, .step_ns = (uint32_t)ns};
   if (work.operations != 0 || work.step_ns != 0) t3_work(wave, &work);
 }
 
@@ -83,8 +81,10 @@ static void make_mean(struct t3_wave* wave, const struct t3_embedding* e, uint32
 
 void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, uint32_t sample) {
   const struct t3_embedding* e = &p->embedding;
+  const struct t3_embedding_parameters* tuning = &wave->device->kernels.embedding;
   struct gather g = {.p = p, .table_address = p->tables + (uint64_t)table * e->rows * t3_embedding_row_bytes(e)};
   t3_embedding_bag(e, (uint64_t)p->gpu * e->tables_per_gpu + table, sample, &g.bag);
+  spend(wave, 0, tuning->bag_ns);
   load_indices(wave, &g, table, sample);
   uint32_t loaded = 0;
   for (uint32_t number = 0; number < g.bag.count; ++number) {
@@ -94,7 +94,7 @@ void t3_pool(struct t3_wave* wave, const struct t3_pooling* p, uint32_t table, u
       t3_wait_tile(wave, t3_pooling_sum(e));
     else
       t3_add(wave, t3_pooling_sum(e), tile_of(wave, e, number));
-    spend_row(wave, e);
+    spend(wave, 1.0 * e->dimension * tuning->row_instructions, tuning->row_ns);
   }
   if (e->mean) make_mean(wave, e, g.bag.count);
 }

@@ -125,40 +125,6 @@ TEST_CASE("more rows in flight pool faster") {
   CHECK(eight >= one / 8);
 }
 
-TEST_CASE("row_ns adds its time to each row of a bag that is alone, and row_instructions take the lanes") {
-  const auto time = [](const Settings& kernel) {
-    return right_run("bulk", 2, tables(2, 1, 256, 32, 10'000), Settings{"data=timing-only"} + kernel).time("pooling");
-  };
-  const double shorter = time({"system.kernels.embedding.row_ns=1000"}),
-               longer = time({"system.kernels.embedding.row_ns=3000"}),
-               busy = time({"system.kernels.embedding.row_ns=1000", "system.kernels.embedding.row_instructions=8"});
-  CHECK(longer - shorter == Approx(32 * 2000.0).epsilon(1e-3));
-  CHECK(busy - shorter == Approx(32 * 8 * 256 / 128.0).epsilon(0.02));
-}
-
-TEST_CASE("row_instructions of all bags on a compute unit take turns on its lanes") {
-  const auto time = [](const char* workgroups) {
-    return right_run("bulk", 2, tables(64, 1, 256, 32, 10'000),
-                     {"data=timing-only", "system.kernels.embedding.row_instructions=400", workgroups})
-        .time("pooling");
-  };
-  const double one = time("system.kernels.embedding.workgroups_per_cu=1"),
-               eight = time("system.kernels.embedding.workgroups_per_cu=8");
-  CHECK(eight > 0.8 * one);
-}
-
-TEST_CASE("row numbers that are checked a few at a time are loaded one load after the other") {
-  const auto time = [](const char* checked) {
-    return right_run("bulk", 2, tables(2, 1, 64, 64, 10'000), {"data=timing-only", checked}).time("pooling");
-  };
-  const double all = time("system.kernels.embedding.checked_indices=0"),
-               halves = time("system.kernels.embedding.checked_indices=32"),
-               quarters = time("system.kernels.embedding.checked_indices=16");
-  CHECK(all == time("system.kernels.embedding.checked_indices=64"));
-  CHECK(all < halves);
-  CHECK(halves < quarters);
-}
-
 TEST_CASE("slices of any size in any order with any occupancy give the right elements") {
   json shape = as(tables(19, 5, 70, {{"drawn", 6}}, 60), "fp16", "sum");
   for (const char* order : {"aware", "oblivious"})

@@ -108,6 +108,19 @@ TEST_CASE("rivals take as long and move as much without data") {
   }
 }
 
+TEST_CASE("tiles to owners take the keys of the GEMM's kernel") {
+  for (const char* method : {"stored-tiles", "direct-update"}) {
+    const auto time = [&](const Settings& keys) {
+      return run_of({method, connected, json::object()}, 2, gemm(64, 64, 320) + Settings{"data=timing-only"} + keys)
+          .time("gemm");
+    };
+    const double shorter = time({"workload.gemm.step_ns=1000"}), longer = time({"workload.gemm.step_ns=3000"});
+    CHECK(longer - shorter == Approx(10 * 2000.0).epsilon(0.01));
+    CHECK(time({"workload.gemm.stages=1"}) > time({"workload.gemm.stages=2"}));
+    CHECK(time({"workload.gemm.store_bytes=4"}) > time({"workload.gemm.store_bytes=8"}));
+  }
+}
+
 namespace {
 
 /// What links carry, and what memories read and write, of a GPU on average. Polls and flags are control traffic.
