@@ -145,6 +145,7 @@ TEST_CASE("updates of fp16 elements travel as packets of half_update_bytes, each
   LinkParameters parameters = slow_link();
   parameters.max_payload_bytes = 256;
   parameters.half_update_bytes = 4;
+  LinkBench bench(parameters);
   struct Sent {
     Operation operation;
     ElementType element;
@@ -160,9 +161,9 @@ TEST_CASE("updates of fp16 elements travel as packets of half_update_bytes, each
     const std::size_t number = bench.sender.send(access, 0);
     LinkBench::settle();
     const std::uint64_t wire = sent.carried + sent.packets * parameters.header_bytes;
-    CHECK(bench.link.sent().packets == sent.packets);
-    CHECK(bench.link.sent().payload_bytes == 1024);
-    CHECK(bench.link.sent().wire_bytes == wire);
+    CHECK(bench.link.sent().packets - before.packets == sent.packets);
+    CHECK(bench.link.sent().payload_bytes - before.payload_bytes == 1024);
+    CHECK(bench.link.sent().wire_bytes - before.wire_bytes == wire);
     CHECK(bench.sender.answer(number).taken_at == bench.sender.answer(number).arrival + wire * 100);
   }
 }
