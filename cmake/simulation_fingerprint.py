@@ -13,7 +13,7 @@ import re
 import sys
 
 FOLDERS = ("abi", "cmake", "firmware", "models", "platform/config", "platform/guests", "platform/io", "platform/node",
-           "platform/progress", "platform/report", "platform/run", "platform/system", "platform/workloads")
+           "platform/partition", "platform/progress", "platform/report", "platform/run", "platform/system", "platform/workloads")
 WITHOUT = ("platform/report/result_table", "platform/report/comparison", "platform/report/progress_line",
            "platform/report/warnings", "models/registers/generator/keys", "models/registers/generator/reference",
            "models/registers/generator/workload_page", "platform/report/metric_", "platform/report/CMakeLists",

@@ -122,6 +122,7 @@ void FabricPort::send_answer(tlm::tlm_generic_payload& request, int source, Pico
   extension.stream = Stream::communication;
   extension.cached = false;
   extension.fabric.asked = of_request.fabric.asked;
+  extension.fabric.stand_in = of_request.fabric.stand_in;
   extension.traffic = extension_of(*of_request.fabric.asked).traffic;
   extension.fabric.lane = {channel_of(hop, answer), 0};
   if (extension.traffic != TrafficClass::control) sent_[hop.port] += extension.shape.bytes();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "interconnect/link_packet.h"
 #include "interconnect/links_ranges.h"
@@ -110,8 +111,8 @@ std::optional<std::size_t> Link::next_to_go() const {
 void Link::start() {
   const std::optional<std::size_t> next = next_to_go();
   if (!next) {
-    if (stalled_since_ == never && is_anyone_waiting()) {
-      stalled_since_ = now();
+    if (counters_.stalled_since == never && is_anyone_waiting()) {
+      changing_counters().stalled_since = now();
       stall_cause_ = Cause::current();
     }
     return;
@@ -122,14 +123,14 @@ void Link::start() {
   const Picoseconds from = queue.left == 0 ? begin(queue) : now();
   sending_ = true;
   slice_cause_ = Cause::current();
-  if (stalled_since_ != never) {
-    stalled_ += now() - stalled_since_;
+  if (counters_.stalled_since != never) {
+    Counters& counters = changing_counters();
+    counters.stalled += now() - std::exchange(counters.stalled_since, never);
     if (by_credit_) {  // the path stays with the packet
       slice_cause_ = std::move(stall_cause_);
       slice_cause_.extend(now(), Part::link_credits);
     }
   }
-  stalled_since_ = never;
   send_slice(from, queue.left);
   shorten();
 }
@@ -156,7 +157,7 @@ Picoseconds Link::begin(Queue& queue) {
   queue.begun = first_possible(queue);
   buffered_[queue.lane.channel] += buffered_by(*packet);
   queue.waited = traffic.waited = now() - since;
-  begun_ += traffic;
+  changing_counters().begun += traffic;
   return queue.begun;
 }
 
@@ -164,10 +165,26 @@ bool Link::is_anyone_waiting() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const Queue& queue) { return !queue.packets.empty(); });
 }
 
-/// A stall that has not ended counts up to now.
-LinkTraffic Link::with_stall(LinkTraffic traffic) const {
-  traffic.stalled = stalled_ + (stalled_since_ == never ? 0 : now() - stalled_since_);
+/// A stall that has not ended counts up to that time.
+LinkTraffic Link::with_stall(LinkTraffic traffic, const Counters& counters, Picoseconds time) {
+  traffic.stalled =
+      counters.stalled + (counters.stalled_since == never ? 0 : std::min(time, now()) - counters.stalled_since);
   return traffic;
+}
+
+Link::Counters& Link::changing_counters() {
+  recent_counters_.keep(counters_);
+  return counters_;
+}
+
+LinkTraffic Link::begun_before(Picoseconds time) const {
+  const Counters& counters = recent_counters_.before(time, counters_);
+  return with_stall(counters.begun, counters, time);
+}
+
+LinkTraffic Link::sent_before(Picoseconds time) const {
+  const Counters& counters = recent_counters_.before(time, counters_);
+  return with_stall(counters.sent, counters, time);
 }
 
 /// A slice ends after the time of its bytes. A train that has begun before all of it has arrived ends one packet from
@@ -213,7 +230,7 @@ void Link::slice_sent() {
   queue.left -= slice_bytes_;
   if (queue.left != 0) return;
   queue.packets.pop_front();
-  sent_.waited += queue.waited;
+  changing_counters().sent.waited += queue.waited;
   const Picoseconds first_sent = queue.begun + time_of_one_packet(transaction);
   finish(transaction, first_sent < now() ? now() - first_sent : 0);
 }
@@ -266,7 +283,7 @@ Picoseconds Link::time_of_one_packet(tlm::tlm_generic_payload& transaction) cons
 
 void Link::finish(tlm::tlm_generic_payload& transaction, Picoseconds lead) {
   const LinkTraffic traffic = traffic_of(transaction);
-  sent_ += traffic;
+  changing_counters().sent += traffic;
   ++unanswered_;
   in.taken(transaction, 0);
   const bool drops = parameters_.drop_packet && *parameters_.drop_packet - packets_ < traffic.packets;
@@ -278,20 +295,50 @@ void Link::finish(tlm::tlm_generic_payload& transaction, Picoseconds lead) {
   Transaction& relay = pool_.relay(transaction);
   relay.generation = extension_of(transaction).fabric.lane.channel;  // the next link has its own lane for it
   relay.extension().fabric.lead = lead;
-  const AtCause arrival(cause_at(now() + parameters_.latency, Part::link_latency));
-  out.send(relay, parameters_.latency);
+  const Picoseconds time = now() + parameters_.latency;
+  Crossing crossing{time, cause_at(time, Part::link_latency)};
+  if (boundary_ != nullptr)
+    boundary_->send_packet(std::move(crossing), relay);
+  else
+    arrive(std::move(crossing), relay);
   transaction.release();  // the relay holds it
+}
+
+void Link::arrive(Crossing crossing, Transaction& packet) {
+  arrivals_.push(crossing.time, &packet, std::move(crossing.cause));
+}
+
+void Link::deliver() {
+  while (arrivals_.ready()) out.send(*arrivals_.pop(), 0);
+  arrivals_.arm();
 }
 
 void Link::taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   const Picoseconds time = now() + delay + parameters_.latency;
+  Crossing crossing{time, cause_at(time, Part::link_credits)};
   const auto channel = static_cast<std::uint8_t>(static_cast<Transaction&>(packet).generation);
-  events_.push(time, {Event::credit, nullptr, buffered_by(packet), channel}, cause_at(time, Part::link_credits));
+  if (boundary_ != nullptr)
+    boundary_->send_credit(std::move(crossing), buffered_by(packet), channel);
+  else
+    credited(std::move(crossing), buffered_by(packet), channel);
+}
+
+void Link::credited(Crossing crossing, std::uint64_t bytes, std::uint8_t channel) {
+  events_.push(crossing.time, {Event::credit, nullptr, bytes, channel}, std::move(crossing.cause), From::afar);
 }
 
 void Link::response(int, tlm::tlm_generic_payload& packet, Picoseconds delay) {
   if (!extension_of(packet).taken) taken(0, packet, delay);
-  events_.push(now() + delay + parameters_.latency, {Event::answer, &packet, 0, 0});
+  const Picoseconds time = now() + delay + parameters_.latency;
+  Crossing crossing{time, cause_at(time, Part::link_latency)};
+  if (boundary_ != nullptr)
+    boundary_->send_answer(std::move(crossing), static_cast<Transaction&>(packet));
+  else
+    answered(std::move(crossing), static_cast<Transaction&>(packet));
+}
+
+void Link::answered(Crossing crossing, Transaction& packet) {
+  events_.push(crossing.time, {Event::answer, &packet, 0, 0}, std::move(crossing.cause), From::afar);
 }
 
 void Link::answer(Transaction& packet) {

@@ -10,8 +10,9 @@
 // arbitration. A sender is notified that its packet is taken when the last byte has left. The packet reaches the far
 // end one latency later, as a relay of the sender's. When the far end has taken it, its credits return after another
 // latency, and with them (over several hops later) the far end's response, which is the sender's: it takes no
-// bandwidth. Data that a GPU has requested do take bandwidth: they come as a response, which is a packet of its own
-// over the links that lead back.
+// bandwidth. The ends of a link know nothing of each other but by that: they may be in two processes
+// (link_boundary.h). Data that a GPU has requested do take bandwidth: they come as a response, which is a packet of its
+// own over the links that lead back.
 //
 // A GPU or switch forwards the first packets of a train as they arrive. When this link has been free since then, and
 // has not waited for credits, its time counts from there. It ends one packet after the last one has arrived.
@@ -22,10 +23,12 @@
 #include <string>
 #include <vector>
 
+#include "interconnect/link_boundary.h"
 #include "interconnect/link_parameters.h"
 #include "interconnect/route.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/recent_values.h"
 #include "protocol/trace.h"
 #include "protocol/transaction_pool.h"
 
@@ -62,8 +65,11 @@ class Link : public sc_core::sc_module {
 
   const LinkEnd& from() const { return from_; }
   const LinkEnd& to() const { return to_; }
-  LinkTraffic begun() const { return with_stall(begun_); }  ///< packets of which the first byte has left
-  LinkTraffic sent() const { return with_stall(sent_); }    ///< packets of which the last byte has left
+  LinkTraffic begun() const { return with_stall(counters_.begun, counters_, now()); }  ///< whose first byte has left
+  LinkTraffic sent() const { return with_stall(counters_.sent, counters_, now()); }    ///< whose last byte has left
+  /// The same before the events of that time, which is since_when_asked() or later (recent_values.h).
+  LinkTraffic begun_before(Picoseconds time) const;
+  LinkTraffic sent_before(Picoseconds time) const;
   Picoseconds busy_time() const { return busy_time_; }
   std::uint64_t packets() const { return packets_; }  ///< that have left, signals among them
   /// The packet that the injected fault took, in words; empty while it has taken none.
@@ -72,6 +78,15 @@ class Link : public sc_core::sc_module {
   void drop(std::uint64_t packet) { parameters_.drop_packet = packet; }
   /// The lanes that wait for credits and the packets in flight, a line each. It is empty when there are none.
   std::vector<std::string> diagnosis() const;
+
+  /// One of its ends is in another process, to which the boundary leads. It outlives the simulation.
+  void cut(LinkBoundary& boundary) { boundary_ = &boundary; }
+  /// A packet is at the far end, which owns it.
+  void arrive(Crossing crossing, Transaction& packet);
+  /// The sender has so many bytes of the receive buffer again.
+  void credited(Crossing crossing, std::uint64_t bytes, std::uint8_t channel);
+  /// The response to a packet of the sender's is back.
+  void answered(Crossing crossing, Transaction& packet);
 
  private:
   struct Event {
@@ -98,6 +113,7 @@ class Link : public sc_core::sc_module {
   void taken(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void response(int, tlm::tlm_generic_payload& packet, Picoseconds delay);
   void step();
+  void deliver();
   Queue& queue_of(const Lane& lane);
   bool may_go(const Queue& queue) const;
   bool has_room(tlm::tlm_generic_payload& packet, std::uint64_t buffered) const;
@@ -105,7 +121,6 @@ class Link : public sc_core::sc_module {
   bool another_may_go() const;
   std::optional<std::size_t> next_to_go() const;
   bool is_anyone_waiting() const;
-  LinkTraffic with_stall(LinkTraffic traffic) const;
   void start();
   Picoseconds begin(Queue& queue);
   Picoseconds first_possible(const Queue& queue) const;
@@ -127,6 +142,8 @@ class Link : public sc_core::sc_module {
   Trace::Track track_ = 0;
   TransactionPool pool_;
   EventQueue<Event> events_{[this] { step(); }, Part::link_latency};
+  EventQueue<Transaction*> arrivals_{[this] { deliver(); }, Part::link_latency};  ///< at the far end
+  LinkBoundary* boundary_ = nullptr;                                              ///< null: both ends are here
   std::vector<Queue> queues_;
   std::size_t served_ = 0;  ///< queue whose packet is being sent, or was the last time
   std::size_t next_ = 0;    ///< queue whose turn it is then
@@ -135,20 +152,26 @@ class Link : public sc_core::sc_module {
   Cause slice_cause_;                          ///< of its begin
   std::uint64_t slice_bytes_ = 0, slice_ = 0;  ///< on the wire; its number, which stale events do not have
   std::vector<std::uint64_t> buffered_;        ///< by channel, bytes on their way or in the receive buffer
-  LinkTraffic begun_, sent_;                   ///< without stalls
+  struct Counters {
+    LinkTraffic begun, sent;  ///< without stalls
+    Picoseconds stalled = 0;
+    Picoseconds stalled_since = never;  ///< never: the link sends, or no packet waits
+  };
+  static LinkTraffic with_stall(LinkTraffic traffic, const Counters& counters, Picoseconds time);
+  Counters& changing_counters();
+  Counters counters_;
+  RecentValues<Counters> recent_counters_;
   struct Credit {
     Picoseconds time;
     std::uint64_t bytes;
     std::uint8_t channel;
   };
-  Picoseconds idle_since_ = 0;   ///< end of what was sent last
-  std::vector<Credit> credits_;  ///< that have come since then
-  Picoseconds stalled_ = 0;
-  Picoseconds stalled_since_ = never;  ///< never: the link sends, or no packet waits
-  Cause stall_cause_;                  ///< of its begin
-  bool by_credit_ = false;             ///< credits have come in this step
-  std::uint64_t packets_ = 0;          ///< that have left
-  std::uint64_t unanswered_ = 0;       ///< stores and signals
+  Picoseconds idle_since_ = 0;    ///< end of what was sent last
+  std::vector<Credit> credits_;   ///< that have come since then
+  Cause stall_cause_;             ///< of the begin of a stall
+  bool by_credit_ = false;        ///< credits have come in this step
+  std::uint64_t packets_ = 0;     ///< that have left
+  std::uint64_t unanswered_ = 0;  ///< stores and signals
   std::string dropped_;
   Picoseconds busy_time_ = 0;
 };

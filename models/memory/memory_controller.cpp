@@ -124,6 +124,7 @@ void MemoryController::schedule() {
 }
 
 void MemoryController::slice() {
+  recent_traffic_.keep(traffic());
   if (traced_from_ == never) traced_from_ = now();
   const Picoseconds end = (now() / slice_ + 1) * slice_;
   while (arrivals_.next_time() < end) {

@@ -32,6 +32,7 @@
 #include "protocol/component.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
+#include "protocol/recent_values.h"
 #include "protocol/refusal.h"
 #include "protocol/trace.h"
 #include "registers/memory_controller.h"
@@ -80,7 +81,14 @@ class MemoryController : public sc_core::sc_module, public Component {
   /// Accesses that have changed the memory, or might have.
   std::uint64_t writes() const { return written_; }
   /// Bytes that have entered the DRAM queues and are yet to be moved.
-  std::uint64_t queued_bytes() const;
+  std::uint64_t queued_bytes() const { return traffic().queued; }
+  /// Traffic before the events of a time.
+  struct Traffic {
+    std::array<std::uint64_t, traffic_classes_most> entered{};  ///< the DRAM queues: as dram_bytes()
+    std::uint64_t queued = 0;                                   ///< of that, bytes that are yet to be moved
+  };
+  /// The time is since_when_asked() or later (recent_values.h).
+  Traffic traffic_before(Picoseconds time) const;
   /// A text that names the current user of some of these bytes. It is empty when there is none.
   std::string use_of(const OutputRange& range) const;
   const char* group() const override { return "dram"; }
@@ -133,6 +141,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   unsigned plain_debug(tlm::tlm_generic_payload& transaction);
   bool direct_memory(tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi);
 
+  Traffic traffic() const;
   void slice();
   void schedule();
   void accept(const Arrival& arrival, Picoseconds time);
@@ -214,6 +223,7 @@ class MemoryController : public sc_core::sc_module, public Component {
   Picoseconds traced_from_ = never;
   std::array<std::uint64_t, 3> updated_elements_{};
   Picoseconds generation_since_ = 0;  ///< the reset that was the last one; what was made before is lost
+  RecentValues<Traffic> recent_traffic_;
   Activity next_slice_{[this] { slice(); }};
 };
 

@@ -22,9 +22,13 @@ std::uint64_t MemoryController::dram_accesses() const {
   return sum;
 }
 
-std::uint64_t MemoryController::queued_bytes() const {
+MemoryController::Traffic MemoryController::traffic() const {
   const std::uint64_t entered = std::accumulate(dram_bytes_.begin(), dram_bytes_.end(), std::uint64_t{0});
-  return entered - dram_accesses() * parameters_.dram.geometry.access_bytes;
+  return {dram_bytes_, entered - dram_accesses() * parameters_.dram.geometry.access_bytes};
+}
+
+MemoryController::Traffic MemoryController::traffic_before(Picoseconds time) const {
+  return recent_traffic_.before(time, traffic());
 }
 
 double MemoryController::occupancy_integral() const {

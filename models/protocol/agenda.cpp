@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/cause.h"
+#include "protocol/recent_values.h"
+
 namespace t3vp {
 
 Activity::Activity(std::function<void()> run) : run_(std::move(run)) { Agenda::of_simulation().add(*this); }
@@ -51,6 +54,7 @@ void Agenda::run() {
 }
 
 void Agenda::run_round() {
+  Cause::windows_begin_from(since_when_asked());
   round_.clear();
   for (; !entries_.empty() && entries_.front().time <= now(); entries_.pop_back()) {
     std::pop_heap(entries_.begin(), entries_.end(), later);

@@ -37,11 +37,17 @@ Pool<Kind>& pool_of() {
 struct Cause::Windows {
   std::vector<Window> all;                           ///< by number
   std::multimap<Picoseconds, std::uint32_t> begins;  ///< numbers, in the order of time
+  // In a run of several processes.
+  std::optional<std::uint16_t> process;  ///< nothing: there is one
+  std::vector<WindowKey> keys;           ///< of all, by number
+  std::map<WindowKey, std::uint32_t> numbers;
+  std::vector<WindowChange> changes;  ///< that others do not know yet
 };
 
 Cause Cause::current_;
 std::uint32_t Cause::windows_opened_ = 0;
-Picoseconds Cause::latest_window_ = 0, Cause::interval_ = never, Cause::next_sample_ = never, Cause::sampled_from_ = 0;
+Picoseconds Cause::latest_window_ = 0, Cause::windows_begin_from_ = 0, Cause::interval_ = never,
+            Cause::next_sample_ = never, Cause::sampled_from_ = 0;
 
 /// Never destroyed, as pools.
 Cause::Windows& Cause::windows() {
@@ -57,15 +63,17 @@ Cause::Account* Cause::take() {
 
 void Cause::give_back(Account* account) {
   release(std::exchange(account->mark, nullptr));
+  release(std::exchange(account->earlier, nullptr));
   pool_of<Account>().give_back(account);
 }
 
 /// One after the other, for they may be many.
-void Cause::release(Mark* mark) {
-  while (mark != nullptr && --mark->users == 0) {
-    Mark* const before = mark->before;
-    pool_of<Mark>().give_back(mark);
-    mark = before;
+template <typename Linked>
+void Cause::release(Linked* linked) {
+  while (linked != nullptr && --linked->users == 0) {
+    Linked* const before = linked->before;
+    pool_of<Linked>().give_back(linked);
+    linked = before;
   }
 }
 
@@ -84,28 +92,37 @@ void Cause::own() {
   *copy = *account_;
   copy->users = 1;
   if (copy->mark != nullptr) ++copy->mark->users;
+  if (copy->earlier != nullptr) ++copy->earlier->users;
   --account_->users;
   account_ = copy;
 }
 
-void Cause::take_step(Account& account, Picoseconds time, Part part) {
-  of(account.parts, part) += time;
-  constexpr Picoseconds most = std::numeric_limits<std::uint32_t>::max();
-  Step* step = &account.steps[account.step];
-  if (step->part != part) {
-    account.step = (account.step + 1) % steps_kept;
-    step = &account.steps[account.step];
-    *step = {0, part};
+/// The oldest step makes room for a new one.
+void Cause::take_step(Account& account, Picoseconds until, Part part) {
+  of(account.parts, part) += until - account.time;
+  account.time = until;
+  if (account.steps[account.step].part == part) {
+    account.steps[account.step].end = until;
+    return;
   }
-  step->time = static_cast<std::uint32_t>(std::min(step->time + time, most));
+  account.step = (account.step + 1) % steps_kept;
+  Step& step = account.steps[account.step];
+  if (step.end <= windows_begin_from_) {
+    release(std::exchange(account.earlier, nullptr));
+  } else if (step.end > account.steps_begin) {
+    EarlierStep* const earlier = pool_of<EarlierStep>().take();
+    *earlier = {1, account.steps_begin, step, account.earlier};
+    account.earlier = earlier;
+  }
+  account.steps_begin = step.end;
+  step = {until, part};
 }
 
 void Cause::add(Picoseconds until, Part part) {
   own();
   Account& account = *account_;
   const Picoseconds since = account.time;
-  take_step(account, until - since, part);
-  account.time = until;
+  take_step(account, until, part);
   if (until >= next_sample_) sample(until);
   if (account.windows != windows_opened_ || since < latest_window_) mark_windows(account, since);
 }
@@ -124,6 +141,20 @@ void Cause::split(Picoseconds until, const Share* shares, std::size_t count, Par
   }
 }
 
+/// From the latest step to the earliest one, until the visit returns false.
+template <typename Visit>
+void Cause::visit_steps(const Account& account, const Visit& visit) {
+  for (std::size_t i = 0; i < steps_kept; ++i) {
+    const Step& step = account.steps[(account.step + steps_kept - i) % steps_kept];
+    const bool is_oldest = i + 1 == steps_kept;
+    const Picoseconds begin =
+        is_oldest ? account.steps_begin : account.steps[(account.step + steps_kept - i - 1) % steps_kept].end;
+    if (begin < step.end && !visit(PortableStep{begin, step.end, step.part})) return;
+  }
+  for (const EarlierStep* earlier = account.earlier; earlier != nullptr; earlier = earlier->before)
+    if (!visit(PortableStep{earlier->begin, earlier->step.end, earlier->step.part})) return;
+}
+
 /// Takes the steps since then off, and what is missing from all parts.
 TimeParts Cause::parts_at(const Account& account, Picoseconds time) {
   TimeParts parts = account.parts;
@@ -133,10 +164,10 @@ TimeParts Cause::parts_at(const Account& account, Picoseconds time) {
     of(parts, part) -= taken;
     excess -= taken;
   };
-  for (std::size_t i = 0; i < steps_kept && excess != 0; ++i) {
-    const Step& step = account.steps[(account.step + steps_kept - i) % steps_kept];
-    cut(step.part, step.time);
-  }
+  visit_steps(account, [&](const PortableStep& step) {
+    cut(step.part, step.end - step.begin);
+    return excess != 0;
+  });
   for (std::size_t i = 0; i < part_count && excess != 0; ++i) cut(static_cast<Part>(i), excess);
   return parts;
 }
@@ -184,13 +215,85 @@ std::vector<Cause::Sample> Cause::samples() const {
 }
 
 std::uint32_t Cause::open_window(Picoseconds begin) {
-  windows().all.push_back({begin, true});
-  windows().begins.emplace(begin, windows_opened_);
+  Windows& known = windows();
+  if (known.process) {
+    const WindowKey key = WindowKey{*known.process} << 32 | windows_opened_;
+    known.changes.push_back({key, begin});
+    change_window(known.changes.back());
+    return windows_opened_ - 1;
+  }
+  known.all.push_back({begin, true});
+  known.begins.emplace(begin, windows_opened_);
   latest_window_ = std::max(latest_window_, begin);
   return windows_opened_++;
 }
 
-void Cause::close_window(std::uint32_t window) { windows().all[window].is_open = false; }
+void Cause::close_window(std::uint32_t window) {
+  Windows& known = windows();
+  known.all[window].is_open = false;
+  if (known.process) known.changes.push_back({known.keys[window], std::nullopt});
+}
+
+void Cause::share_windows(std::uint16_t process) { windows().process = process; }
+
+std::vector<Cause::WindowChange> Cause::take_window_changes() { return std::exchange(windows().changes, {}); }
+
+void Cause::change_window(const WindowChange& change) {
+  Windows& known = windows();
+  if (!change.begin) {
+    known.all[known.numbers.at(change.window)].is_open = false;
+    return;
+  }
+  known.keys.push_back(change.window);
+  known.numbers.emplace(change.window, windows_opened_);
+  known.all.push_back({*change.begin, true});
+  known.begins.emplace(*change.begin, windows_opened_);
+  latest_window_ = std::max(latest_window_, *change.begin);
+  ++windows_opened_;
+}
+
+Cause::WindowKey Cause::key_of(std::uint32_t window) { return windows().keys[window]; }
+
+std::uint32_t Cause::window_of(WindowKey key) { return windows().numbers.at(key); }
+
+Cause::Portable Cause::portable() const {
+  Cause whole = *this;
+  whole.own();
+  mark_windows(*whole.account_, time());
+  Portable portable{time(), account_->parts, {}, {}};
+  visit_steps(*account_, [&](const PortableStep& step) {
+    portable.steps.push_back(step);
+    return step.begin > windows_begin_from_;
+  });
+  const Windows& known = windows();
+  for (const Mark* mark = whole.account_->mark; mark != nullptr; mark = mark->before)
+    if (known.all[mark->window].is_open) portable.marks.push_back({known.keys[mark->window], mark->parts});
+  return portable;
+}
+
+/// Steps are exact back to the begin of all windows of which the other process did not know.
+Cause Cause::from(const Portable& portable) {
+  Cause cause = begin();
+  Account& account = *cause.account_;
+  if (!portable.steps.empty()) account.steps_begin = account.time = portable.steps.back().begin;
+  for (Step& step : account.steps) step.end = account.steps_begin;
+  for (auto step = portable.steps.rbegin(); step != portable.steps.rend(); ++step)
+    take_step(account, step->end, step->part);
+  account.parts = portable.parts;
+  account.time = portable.time;
+  account.windows = windows_opened_;
+  std::map<std::uint32_t, TimeParts> marks;
+  for (const PortableMark& mark : portable.marks) marks.emplace(windows().numbers.at(mark.window), mark.parts);
+  const std::vector<Window>& all = windows().all;
+  for (std::uint32_t window = 0; window < windows_opened_; ++window) {
+    if (!all[window].is_open || all[window].begin > account.time) continue;
+    const auto known = marks.find(window);
+    Mark* const mark = pool_of<Mark>().take();
+    *mark = {1, window, known == marks.end() ? parts_at(account, all[window].begin) : known->second, account.mark};
+    account.mark = mark;
+  }
+  return cause;
+}
 
 TimeParts Cause::within(std::uint32_t window, Picoseconds end) const {
   if (account_ == nullptr) return {};

@@ -5,12 +5,13 @@
 // So the cause of the event at hand, Cause::current(), is known everywhere, and a block need not pass it on. Blocks
 // that compute an end in advance (compute units, links, the memory controller) say which cause it has.
 //
-// Parts add up to the time of the event. No graph of events is stored. A cause is a value: it may cross processes. No
-// simulated time depends on it. Where no program has begun one, as in most benches, there is none, and it costs
-// nothing.
+// Parts add up to the time of the event. No graph of events is stored. A cause is a value: it may cross processes
+// (portable()). No simulated time depends on it. Where no program has begun one, as in most benches, there is none, and
+// it costs nothing.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -72,8 +73,47 @@ class Cause {
   /// A window begins at this time. Returns its number. Causes keep what they had then until it is closed.
   static std::uint32_t open_window(Picoseconds begin);
   static void close_window(std::uint32_t window);
+  /// Windows that are opened from now on begin at this time or later: causes need not keep steps before it.
+  static void windows_begin_from(Picoseconds time) { windows_begin_from_ = time; }
   /// The parts from the start of an open window to `end`; they add up to that time. All are 0 where nothing is known.
   TimeParts within(std::uint32_t window, Picoseconds end) const;
+
+  // Several processes, each of which has the windows of all of them.
+
+  /// The name of a window in all processes.
+  using WindowKey = std::uint64_t;
+  struct WindowChange {
+    WindowKey window;
+    std::optional<Picoseconds> begin;  ///< nothing: it is closed
+  };
+  /// Notes the changes of this process's windows from now on.
+  static void share_windows(std::uint16_t process);
+  /// Returns the changes since the last call.
+  static std::vector<WindowChange> take_window_changes();
+  /// A change in another process.
+  static void change_window(const WindowChange& change);
+  static WindowKey key_of(std::uint32_t window);
+  /// Returns the number of a window of any process, here.
+  static std::uint32_t window_of(WindowKey key);
+
+  /// A step of a path, and parts at the begin of a window.
+  struct PortableStep {
+    Picoseconds begin, end;
+    Part part;
+  };
+  struct PortableMark {
+    WindowKey window;
+    TimeParts parts;
+  };
+  /// A cause, for another process.
+  struct Portable {
+    Picoseconds time;
+    TimeParts parts;
+    std::vector<PortableStep> steps;  ///< the latest first
+    std::vector<PortableMark> marks;  ///< of open windows
+  };
+  Portable portable() const;
+  static Cause from(const Portable& portable);
 
   /// What the path had at a time.
   struct Sample {
@@ -97,10 +137,17 @@ class Cause {
     TimeParts parts;
     Mark* before;
   };
-  /// The latest time, by parts one after the other.
+  /// A time that was spent on one part.
   struct Step {
-    std::uint32_t time;  ///< ps; less than it was when that does not fit
+    Picoseconds end;
     Part part;
+  };
+  /// A step that an account has no room for, and those before it.
+  struct EarlierStep {
+    std::uint32_t users;
+    Picoseconds begin;
+    Step step;
+    EarlierStep* before;
   };
   static constexpr std::size_t steps_kept = 6;
   struct Account {
@@ -110,7 +157,9 @@ class Cause {
     TimeParts parts{};
     std::array<Step, steps_kept> steps{};  ///< the latest at `step`, those before it before that, round
     std::size_t step = 0;
-    Mark* mark = nullptr;  ///< of the latest window; null: of none
+    Picoseconds steps_begin = 0;     ///< of the oldest of `steps`
+    EarlierStep* earlier = nullptr;  ///< those that windows to come may ask for
+    Mark* mark = nullptr;            ///< of the latest window; null: of none
   };
   struct Window {
     Picoseconds begin;
@@ -121,20 +170,24 @@ class Cause {
   void add(Picoseconds until, Part part);
   void split(Picoseconds until, const Share* shares, std::size_t count, Part otherwise);
   void own();
-  static void take_step(Account& account, Picoseconds time, Part part);
+  static void take_step(Account& account, Picoseconds until, Part part);
   static void mark_windows(Account& account, Picoseconds since);
   static void add_mark(Account& account, std::uint32_t window);
+  template <typename Visit>
+  static void visit_steps(const Account& account, const Visit& visit);
   static TimeParts parts_at(const Account& account, Picoseconds time);
   static Windows& windows();
   static Account* take();
   static void give_back(Account* account);
-  static void release(Mark* mark);
+  template <typename Linked>
+  static void release(Linked* linked);
   static void sample(Picoseconds until);
 
   Account* account_ = nullptr;
   static Cause current_;
   static std::uint32_t windows_opened_;
-  static Picoseconds latest_window_;           ///< the latest begin of any
+  static Picoseconds latest_window_;  ///< the latest begin of any
+  static Picoseconds windows_begin_from_;
   static Picoseconds interval_, next_sample_;  ///< never: there are no samples
   static Picoseconds sampled_from_;
 };

@@ -97,6 +97,8 @@ struct FabricMarks {
   std::uint16_t source = 0;  ///< number of the GPU that has sent it
   /// The load or fetch-and-add that a request or response is about; null for everything else.
   tlm::tlm_generic_payload* asked = nullptr;
+  /// Owns `asked` where that stands for an access of another process.
+  std::shared_ptr<tlm::tlm_generic_payload> stand_in = {};
   /// Set by the links of the GPU that sends it: since when that has not been reset.
   const Picoseconds* sender_generation_since = nullptr;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -12,7 +13,11 @@
 
 namespace t3vp {
 
-/// Items leave in the order of their times, equal times in the order of insertion. No allocation once warm.
+/// Items of one time that come from within the block leave before those that come from afar. Each of both leave in the
+/// order of insertion. So the order does not depend on when an item from afar has been inserted.
+enum class From : std::uint8_t { within, afar };
+
+/// Items leave in the order of their times, equal times by their origin. No allocation once warm.
 template <typename Item>
 class TimeOrdered {
  public:
@@ -20,8 +25,9 @@ class TimeOrdered {
   std::size_t size() const { return heap_.size(); }
   Picoseconds next_time() const { return heap_.empty() ? never : heap_.front().time; }
 
-  void push(Picoseconds time, Item item) {
-    heap_.push_back({time, sequence_++, std::move(item)});
+  void push(Picoseconds time, Item item, From from = From::within) {
+    const std::uint64_t origin = from == From::afar ? std::uint64_t{1} << 63 : 0;
+    heap_.push_back({time, origin | sequence_++, std::move(item)});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
@@ -54,8 +60,8 @@ class EventQueue {
   /// The time that items wait in the queue counts for the part, unless their cause explains it already.
   explicit EventQueue(std::function<void()> step, Part part = Part::sync) : activity_(std::move(step)), part_(part) {}
   void push(Picoseconds time, Item item) { push(time, std::move(item), Cause::current()); }
-  void push(Picoseconds time, Item item, Cause cause) {
-    queue_.push(std::max(time, now()), {std::move(item), std::move(cause)});
+  void push(Picoseconds time, Item item, Cause cause, From from = From::within) {
+    queue_.push(std::max(time, now()), {std::move(item), std::move(cause)}, from);
     if (queue_.next_time() < armed_) arm();
   }
   bool ready() const { return queue_.next_time() <= now(); }

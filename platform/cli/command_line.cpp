@@ -11,11 +11,13 @@
 #include "cli/commands.h"
 #include "cli/file_kind.h"
 #include "cli/option_checks.h"
+#include "cli/run_over_processes.h"
 #include "guests/guest_ends.h"
 #include "guests/watched_process.h"
 #include "io/console.h"
 #include "io/described_keys.h"
 #include "io/input_error.h"
+#include "partition/parallel_start.h"
 #include "report/comparison.h"
 #include "report/report.h"
 #include "report/result_table.h"
@@ -114,6 +116,7 @@ int run_command(int argc, const char* const* argv) {
   try {
     refuse_values_left_out(argc, argv);
     if (!parse(app, argc, argv)) return success;
+    if (app.got_subcommand("run") && is_started_by_mpirun()) return run_over_processes(commands.run);
     if (is_watched(app))
       if (const std::optional<int> exit_code = watch_from_outside(commands.run.snapshot_every_us.has_value()))
         return *exit_code;

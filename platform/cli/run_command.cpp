@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/copied_runs.h"
 #include "cli/debugger_port.h"
+#include "cli/measured_run.h"
 #include "cli/register_trace_file.h"
 #include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
@@ -19,6 +20,7 @@
 #include "io/file_lock.h"
 #include "io/input_error.h"
 #include "io/output_file.h"
+#include "partition/transport.h"
 #include "report/progress_line.h"
 #include "report/report.h"
 #include "report/result_table.h"
@@ -83,12 +85,7 @@ RunResult measured(const RunConfiguration& configuration, const OpenedSoftware& 
     options.trace = false;
     stops.variants->attach(options, line, command.trace);
   }
-  options.progress = [&line](std::optional<double> done, const std::string& phase) { line.show(done, phase); };
-  const auto begin = std::chrono::steady_clock::now();
-  RunResult result = simulate(configuration, options);
-  result.host.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  result.host.peak_rss_MiB = peak_rss_MiB();
-  return result;
+  return measured_run(configuration, options, line);
 }
 
 /// The same; what fails goes on from its snapshot when there is one.
@@ -111,6 +108,23 @@ int end_of_variants(const VariantsEnded& ended, const VariantStops& variants) {
 }
 
 }  // namespace
+
+RunResult measured_run(const RunConfiguration& configuration, RunOptions options, ProgressLine& line) {
+  const bool is_first = options.transport == nullptr || options.transport->rank() == 0;
+  if (is_first)
+    options.progress = [&line](std::optional<double> done, const std::string& phase) { line.show(done, phase); };
+  const auto begin = std::chrono::steady_clock::now();
+  RunResult result = simulate(configuration, options);
+  result.host.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.host.peak_rss_MiB = peak_rss_MiB();
+  return result;
+}
+
+void write_report(const nlohmann::ordered_json& report, const std::filesystem::path& asked,
+                  const std::filesystem::path& folder) {
+  write_text(folder / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  print(result_table(report) + fmt::format("  report: {}\n", (asked / "report.json").lexically_normal().string()));
+}
 
 int run(const RunCommand& asked) {
   RunCommand command = asked;
@@ -169,10 +183,7 @@ int run(const RunCommand& asked) {
     replicate(configuration, command.replicates, jobs, command.out, report);
     set_warnings(report);
   }
-  write_text(command.out / "report.json", report.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  print(result_table(report) +
-        fmt::format("  report: {}\n",
-                    ((variant != nullptr ? command.out : asked.out) / "report.json").lexically_normal().string()));
+  write_report(report, variant != nullptr ? command.out : asked.out, command.out);
   return has_failed ? failed : success;
 }
 

@@ -44,6 +44,8 @@ struct RunConfiguration : RunSettings {
   std::vector<SoftwareLibrary> policy_libraries;
   Limits limits;
   std::optional<Jitter> jitter;
+  /// The rank of each GPU in a run over several processes; empty: blocks of successive GPUs. No result depends on it.
+  std::vector<std::uint32_t> partition;
 
   nlohmann::json resolved;  ///< the whole as one run file, everything written inline
   std::string config_hash;  ///< of `resolved`: 16 hexadecimal digits

@@ -6,6 +6,7 @@
 #include "config/checks.h"
 #include "config/configuration.h"
 #include "config/faults.h"
+#include "config/partition_key.h"
 #include "config/policies.h"
 #include "config/run_checks.h"
 #include "config/topology_checks.h"
@@ -169,6 +170,7 @@ json resolve(const RunConfiguration& c, const Files& files) {
   resolved.update(resolved_software(c.software, usual_program(c)));
   for (const SoftwareLibrary& library : c.policy_libraries) resolved["policies"].push_back(library.file.string());
   if (const json phases = resolved_phases(c.phases); phases.size() < 3) resolved["phases"] = phases;
+  if (!c.partition.empty()) resolved["partition"] = c.partition;
   if (c.jitter) resolved["jitter"] = resolved_jitter(*c.jitter);
   if (const std::string algorithm = c.workload->collectives_algorithm(); !algorithm.empty())
     resolved["collectives"] = {{"algorithm", algorithm}};
@@ -183,8 +185,8 @@ json resolve(const RunConfiguration& c, const Files& files) {
   return resolved;
 }
 
-/// Over the canonical text: keys sorted, no spaces, no path, so that moving files changes nothing, and no limits, which
-/// change nothing in a run that keeps them.
+/// Over the canonical text: keys sorted, no spaces, no path, so that moving files changes nothing. It has no limits,
+/// which change nothing in a run that keeps them, and no partition, which changes no result.
 std::string hash_of(const RunConfiguration& c) {
   json resolved = with_fingerprints(c.resolved, c.software);
   set_library_fingerprints(resolved["system"], c.system.plugged);
@@ -192,6 +194,7 @@ std::string hash_of(const RunConfiguration& c) {
     resolved["policies"][i] = c.policy_libraries[i].fingerprint;
   resolved.erase("models");
   resolved.erase("limits");
+  resolved.erase("partition");
   return fingerprint(resolved.dump());
 }
 
@@ -243,6 +246,7 @@ RunConfiguration load_run(Document document, const std::vector<std::string>& set
   c.faults = read_faults(run.value("inject", json::object()));
   c.limits = limits_of(run);
   c.jitter = jitter_of(run);
+  c.partition = read_partition(files.run, c.gpus);
   check_tile_fits(files.system, c.system, workload->element());
   check_topology(files.run, files.system, c);
   workload->choose(files.run, c);

@@ -33,7 +33,7 @@ class Node : public sc_core::sc_module {
   interconnect::TorusMirror* torus() const { return torus_.get(); }
   /// Between the NICs; null when no GPU has one.
   nic::Wire* wire() const { return wire_.get(); }
-  const processor::HostNetwork& hosts() const { return *hosts_; }
+  processor::HostNetwork& hosts() const { return *hosts_; }
   /// Returns the accesses that nothing orders with earlier ones; null where nobody looks for them.
   const Violations* races() const { return races_ == nullptr ? nullptr : &races_->found(); }
   /// Returns the violations that the protocol checkers have found: of every GPU, then of the links.

@@ -11,24 +11,13 @@
 namespace t3vp {
 namespace {
 
+using PhaseTime = PhaseTable::PhaseTime;
+
 /// Time that the GPU spent in a phase which spent most, in ns; none if no GPU has finished it.
-std::optional<double> longest(const Node& node, const std::string& phase) {
+std::optional<double> longest(const PhaseTable& table, const std::string& phase) {
   std::optional<double> result;
-  for (const auto& gpu : node.gpus())
-    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.ended != 0) result = std::max(result.value_or(0), to_ns(time.spent));
+  for (const PhaseTime* time : table.finished(phase)) result = std::max(result.value_or(0), to_ns(time->spent));
   return result;
-}
-
-using PhaseTime = processor::Processor::PhaseTime;
-
-/// Of all GPUs, those that have finished the phase, in order.
-std::vector<const PhaseTime*> times_of_phase(const Node& node, const std::string& phase) {
-  std::vector<const PhaseTime*> times;
-  for (const auto& gpu : node.gpus())
-    for (const PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.ended != 0) times.push_back(&time);
-  return times;
 }
 
 std::array<double, part_count> in_ns(const TimeParts& parts) {
@@ -38,41 +27,28 @@ std::array<double, part_count> in_ns(const TimeParts& parts) {
 }
 
 /// The parts of longest().
-BoundingParts parts_of_longest(const Node& node, const std::string& phase) {
+BoundingParts parts_of_longest(const PhaseTable& table, const std::string& phase) {
   const PhaseTime* longest = nullptr;
-  for (const PhaseTime* time : times_of_phase(node, phase))
+  for (const PhaseTime* time : table.finished(phase))
     if (longest == nullptr || time->spent > longest->spent) longest = time;
   return {phase, longest == nullptr ? std::array<double, part_count>{} : in_ns(longest->parts)};
 }
 
-/// The parts of span_of(): of the critical path to the last GPU's end, since the first GPU's begin.
-BoundingParts parts_of_span(const Node& node, const std::string& phase) {
-  const PhaseTime *first = nullptr, *last = nullptr;
-  for (const PhaseTime* time : times_of_phase(node, phase)) {
-    if (first == nullptr || time->first < first->first) first = time;
-    if (last == nullptr || time->last > last->last) last = time;
-  }
-  if (last == nullptr) return {phase, {}};
-  return {phase, in_ns(last->cause.within(first->first_window, last->last))};
-}
-
 /// The time from the first GPU's begin to the last GPU's end, in ns.
-double span_of(const Node& node, const std::string& phase) {
+double span_of(const PhaseTable& table, const std::string& phase) {
   Picoseconds begin = never, end = 0;
-  for (const auto& gpu : node.gpus())
-    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.ended != 0) {
-        begin = std::min(begin, time.first);
-        end = std::max(end, time.last);
-      }
+  for (const PhaseTime* time : table.finished(phase)) {
+    begin = std::min(begin, time->first);
+    end = std::max(end, time->last);
+  }
   return end > begin ? to_ns(end - begin) : 0;
 }
 
 /// The parts of the total that programs have marked, in the order in which they first began on any GPU.
-std::vector<std::string> phases_of(const Node& node) {
+std::vector<std::string> phases_of(const PhaseTable& table) {
   std::vector<std::pair<Picoseconds, std::string>> begun;
-  for (const auto& gpu : node.gpus())
-    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
+  for (std::size_t gpu = 0; gpu < table.gpus(); ++gpu)
+    for (const PhaseTime& time : table.of(gpu))
       if (phases::is_part_of_total(time.phase)) begun.emplace_back(time.first, time.phase);
   std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
@@ -82,47 +58,43 @@ std::vector<std::string> phases_of(const Node& node) {
 }
 
 /// Returns the end of the phase on each GPU, from its first begin on any of them, in ns.
-std::vector<double> ends_of(const Node& node, const std::string& phase) {
-  std::vector<Picoseconds> ends;
+std::vector<double> ends_of(const PhaseTable& table, const std::string& phase) {
+  const std::vector<const PhaseTime*> times = table.finished(phase);
   Picoseconds begin = never;
-  for (const auto& gpu : node.gpus())
-    for (const processor::Processor::PhaseTime& time : gpu->processor.phases())
-      if (time.phase == phase && time.ended != 0) {
-        begin = std::min(begin, time.first);
-        ends.push_back(time.last);
-      }
+  for (const PhaseTime* time : times) begin = std::min(begin, time->first);
   std::vector<double> result;
-  for (const Picoseconds end : ends) result.push_back(to_ns(end - begin));
+  for (const PhaseTime* time : times) result.push_back(to_ns(time->last - begin));
   return result;
 }
 
-RunTimes times_of(const RunConfiguration& configuration, const Node& node) {
+RunTimes times_of(const RunConfiguration& configuration, const PhaseTable& table) {
   RunTimes times;
-  times.setup = span_of(node, phases::setup);
-  times.zeroing = longest(node, phases::zeroing).value_or(0);
-  for (const std::string& phase : phases_of(node))
-    if (const auto time = longest(node, phase)) times.phases.emplace_back(phase, *time);
+  times.setup = span_of(table, phases::setup);
+  times.zeroing = longest(table, phases::zeroing).value_or(0);
+  for (const std::string& phase : phases_of(table))
+    if (const auto time = longest(table, phase)) times.phases.emplace_back(phase, *time);
   times.total = configuration.workload->runs_apart(configuration.method)
                     ? std::max(times.of(phases::gemm), times.of(phases::reduce_scatter)) + times.of(phases::all_gather)
-                    : span_of(node, phases::total);
-  if (configuration.workload->reports_ends()) times.ends = ends_of(node, phases::total);
+                    : span_of(table, phases::total);
+  if (configuration.workload->reports_ends()) times.ends = ends_of(table, phases::total);
   return times;
 }
 
 /// The total of isolated phases has their parts.
-BoundingParts parts_of_total(const RunConfiguration& configuration, const Node& node, const RunTimes& times) {
-  if (!configuration.workload->runs_apart(configuration.method)) return parts_of_span(node, phases::total);
+BoundingParts parts_of_total(const RunConfiguration& configuration, const PhaseTable& table, const RunTimes& times) {
+  if (!configuration.workload->runs_apart(configuration.method)) return {phases::total, in_ns(table.parts_of_total())};
   const bool gemm_is_longer = times.of(phases::gemm) >= times.of(phases::reduce_scatter);
-  BoundingParts total = parts_of_longest(node, gemm_is_longer ? phases::gemm : phases::reduce_scatter);
-  const BoundingParts gather = parts_of_longest(node, phases::all_gather);
+  BoundingParts total = parts_of_longest(table, gemm_is_longer ? phases::gemm : phases::reduce_scatter);
+  const BoundingParts gather = parts_of_longest(table, phases::all_gather);
   for (std::size_t part = 0; part < part_count; ++part) total.ns[part] += gather.ns[part];
   total.phase = phases::total;
   return total;
 }
 
-std::vector<BoundingParts> bounded_by(const RunConfiguration& configuration, const Node& node, const RunTimes& times) {
-  std::vector<BoundingParts> all{parts_of_total(configuration, node, times)};
-  for (const auto& [phase, ns] : times.phases) all.push_back(parts_of_longest(node, phase));
+std::vector<BoundingParts> bounded_by(const RunConfiguration& configuration, const PhaseTable& table,
+                                      const RunTimes& times) {
+  std::vector<BoundingParts> all{parts_of_total(configuration, table, times)};
+  for (const auto& [phase, ns] : times.phases) all.push_back(parts_of_longest(table, phase));
   return all;
 }
 
@@ -190,18 +162,34 @@ std::vector<LinkFigures> links_of(const RunConfiguration& configuration, const N
   return list;
 }
 
-Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
-                 const RunResult& result) {
-  const SystemConfiguration& system = configuration.system;
+GpuFigures figures_of(const RunConfiguration& configuration, const Gpu& gpu, const TrafficMeter& meter) {
+  GpuFigures figures;
+  const std::size_t number = gpu.processor.gpu();
+  figures.dram_bytes = dram_bytes_of(gpu);
+  figures.bytes_in_total = bytes_in_total(configuration, meter, number);
+  figures.dram_accesses = gpu.memory.dram_accesses();
+  const memory::Tracker& tracker = gpu.memory.tracker;
+  figures.tracker = {tracker.triggers(), tracker.peak_entries(), tracker.spills(), tracker.size_bytes(),
+                     tracker.trigger_wait_ns()};
+  const StatisticVisitor add = [&](const std::string& name, const std::string& unit, const std::string& text,
+                                   double value) {
+    figures.statistics.push_back({statistics_of_gpu(gpu.processor.gpu()) + name, unit, text, value});
+  };
+  gpu.visit_statistics(add);
+  if (configuration.has_details) gpu.visit_details(add);
+  return figures;
+}
+
+Bounds bounds_of(const RunConfiguration& configuration, const NodeFigures& node) {
   Bounds bounds;
-  for (const LinkFigures& link : result.links)
+  for (const LinkFigures& link : node.links)
     bounds.link_ns = std::max(bounds.link_ns, static_cast<double>(link.wire_bytes) / link.bandwidth_GBps);
   bounds.link_ns = std::max(bounds.link_ns, configuration.workload->least_link_ns(configuration));
   LowerBounds needs;
-  for (std::size_t g = 0; g < node.gpus().size(); ++g) {
-    const GpuParameters& gpu = parameters_of(system, node.gpus()[g]->processor.gpu());
-    needs.raise(configuration.workload->lower_bounds(configuration, static_cast<std::uint32_t>(g), gpu));
-    needs.dram_ns = std::max(needs.dram_ns, bytes_in_total(configuration, meter, g) / peak_GBps(gpu.memory));
+  for (std::uint32_t g = 0; g < node.gpus.size(); ++g) {
+    const GpuParameters& gpu = parameters_of(configuration.system, g);
+    needs.raise(configuration.workload->lower_bounds(configuration, g, gpu));
+    needs.dram_ns = std::max(needs.dram_ns, node.gpus[g].bytes_in_total / peak_GBps(gpu.memory));
   }
   bounds.compute_ns = needs.compute_ns;
   bounds.compute_quantized_ns = needs.compute_quantized_ns;
@@ -209,35 +197,46 @@ Bounds bounds_of(const RunConfiguration& configuration, const Node& node, const 
   return bounds;
 }
 
+void raise(TrackerFigures& figures, const TrackerFigures& tracker) {
+  figures.triggers = std::max(figures.triggers, tracker.triggers);
+  figures.peak_entries = std::max(figures.peak_entries, tracker.peak_entries);
+  figures.spills = std::max(figures.spills, tracker.spills);
+  figures.trigger_wait_ns = std::max(figures.trigger_wait_ns, tracker.trigger_wait_ns);
+  figures.size_bytes = tracker.size_bytes;
+}
+
 }  // namespace
 
-void gather_figures(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
-                    RunResult& result) {
-  result.time_ns = times_of(configuration, node);
-  result.bounded_by = bounded_by(configuration, node, result.time_ns);
-  for (const auto& gpu : node.gpus()) {
-    result.dram_bytes.push_back(dram_bytes_of(*gpu));
-    result.host.dram_accesses += gpu->memory.dram_accesses();
-    TrackerFigures& figures = result.tracker;
-    const memory::Tracker& tracker = gpu->memory.tracker;
-    figures.triggers = std::max(figures.triggers, tracker.triggers());
-    figures.peak_entries = std::max(figures.peak_entries, tracker.peak_entries());
-    figures.spills = std::max(figures.spills, tracker.spills());
-    figures.trigger_wait_ns = std::max(figures.trigger_wait_ns, tracker.trigger_wait_ns());
-    figures.size_bytes = tracker.size_bytes();
-    const StatisticVisitor add = [&](const std::string& name, const std::string& unit, const std::string& text,
-                                     double value) {
-      result.statistics.push_back({statistics_of_gpu(gpu->processor.gpu()) + name, unit, text, value});
-    };
-    gpu->visit_statistics(add);
-    if (configuration.has_details) gpu->visit_details(add);
+NodeFigures figures_of(const RunConfiguration& configuration, const Node& node, const PhaseTable& phases,
+                       const TrafficMeter& meter) {
+  NodeFigures figures;
+  for (const auto& gpu : node.gpus()) figures.gpus.push_back(figures_of(configuration, *gpu, meter));
+  // A run that broke off has no total.
+  const double total = times_of(configuration, phases).total;
+  figures.links = links_of(configuration, node, meter, total > 0 ? total : std::max(to_ns(now()), 1.0));
+  return figures;
+}
+
+void set_figures(const RunConfiguration& configuration, const PhaseTable& phases, const NodeFigures& node,
+                 RunResult& result) {
+  result.time_ns = times_of(configuration, phases);
+  result.bounded_by = bounded_by(configuration, phases, result.time_ns);
+  for (const GpuFigures& gpu : node.gpus) {
+    result.dram_bytes.push_back(gpu.dram_bytes);
+    result.host.dram_accesses += gpu.dram_accesses;
+    raise(result.tracker, gpu.tracker);
+    result.statistics.insert(result.statistics.end(), gpu.statistics.begin(), gpu.statistics.end());
   }
   for (const WorkStatistic& s : configuration.workload->statistics(configuration))
     result.statistics.push_back({s.name, s.unit, s.text, s.value});
-  // A run that broke off has no total.
-  const double total = result.time_ns.total > 0 ? result.time_ns.total : std::max(to_ns(now()), 1.0);
-  result.links = links_of(configuration, node, meter, total);
-  result.bounds = bounds_of(configuration, node, meter, result);
+  result.links = node.links;
+  result.bounds = bounds_of(configuration, node);
+}
+
+void gather_figures(const RunConfiguration& configuration, const Node& node, const TrafficMeter& meter,
+                    RunResult& result) {
+  const PhaseTable phases(node);
+  set_figures(configuration, phases, figures_of(configuration, node, phases, meter), result);
 }
 
 }  // namespace t3vp

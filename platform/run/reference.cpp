@@ -219,20 +219,20 @@ std::string Reference::take(Gpu& gpu, const processor::PublishedBuffer& buffer) 
   return {};
 }
 
-FunctionalCheck Reference::check(const Node& node) const {
+FunctionalCheck Reference::check(const std::vector<Gpu*>& gpus) const {
   FunctionalCheck result;
   for (const Buffer& buffer : buffers_.empty() ? std::vector<Buffer>() : buffers_.front())
-    if (buffer.expected) check_workload(node, buffer.name, result);
-  for (const auto& gpu : node.gpus())
+    if (buffer.expected) check_workload(gpus, buffer.name, result);
+  for (const Gpu* const gpu : gpus)
     for (const Expectation& expectation : expectations_)
-      if (expectation.gpu == gpu.get()) check_expectation(expectation, result);
+      if (expectation.gpu == gpu) check_expectation(expectation, result);
   return result;
 }
 
-void Reference::check_workload(const Node& node, const std::string& name, FunctionalCheck& result) const {
-  for (const auto& gpu : node.gpus())
+void Reference::check_workload(const std::vector<Gpu*>& gpus, const std::string& name, FunctionalCheck& result) const {
+  for (const Gpu* const gpu : gpus)
     if (find(*gpu, name) == nullptr) return;
-  for (const auto& gpu : node.gpus()) check_rows(*gpu, *find(*gpu, name), *of_workload(*gpu, name), result);
+  for (Gpu* const gpu : gpus) check_rows(*gpu, *find(*gpu, name), *of_workload(*gpu, name), result);
   result.checked = true;
 }
 

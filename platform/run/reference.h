@@ -28,7 +28,8 @@ class Reference {
   /// Every element of every GPU's output against what it should be, to the bit, and of every other buffer against what
   /// its program expects. What is expected of the output follows from the configuration, not from what is left in the
   /// operands' memory.
-  FunctionalCheck check(const Node& node) const;
+  /// `gpus`: those to check, which this process simulates.
+  FunctionalCheck check(const std::vector<Gpu*>& gpus) const;
 
   /// gpu<g>.<buffer>.npy: a (m x k), b (k x n), out (m x n) and what else programs have published.
   void dump(Node& node, const std::filesystem::path& out) const;
@@ -47,7 +48,7 @@ class Reference {
   std::string overwritten_by(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   std::string refused_contents(const Gpu& gpu, const processor::PublishedBuffer& buffer) const;
   /// Nothing is checked when a program has not published the buffer.
-  void check_workload(const Node& node, const std::string& name, FunctionalCheck& result) const;
+  void check_workload(const std::vector<Gpu*>& gpus, const std::string& name, FunctionalCheck& result) const;
   static void check_expectation(const Expectation& expectation, FunctionalCheck& result);
 
   const RunConfiguration& configuration_;

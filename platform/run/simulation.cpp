@@ -24,6 +24,7 @@
 #include "register_access/names/plugged_names.h"
 #include "report/late_trace.h"
 #include "run/core_debugger.h"
+#include "run/error_lines.h"
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
 #include "run/guest_errors.h"
@@ -31,6 +32,7 @@
 #include "run/host_services.h"
 #include "run/node_parameters.h"
 #include "run/operation_run.h"
+#include "run/parallel_run.h"
 #include "run/path_track.h"
 #include "run/program_of_run.h"
 #include "run/reference.h"
@@ -182,6 +184,31 @@ void run_dry(const Node& node, const Parts& parts) {
   }
 }
 
+/// The same in a run of several processes, window after window. Polls in vain are not noticed, as nobody sees all GPUs.
+void run_windows(ParallelRun& parallel, const Node& node, const Parts& parts) {
+  const auto& [configuration, options, arguments, operations, page, given_up, reads, debugger, stops, stopped] = parts;
+  const auto& limit_ms = configuration.limits.simulated_ms;
+  const Picoseconds limit = limit_ms ? from_ns(*limit_ms * 1e6) + 1 : never;
+  const auto wants_to_stop = [&] {
+    return !arguments.refusals().empty() || errs_without_end(node, configuration.limits.errors);
+  };
+  const auto run_until = [&](Picoseconds time) {
+    if (std::min(time, limit) > now()) simulate_for(std::min(time, limit) - now(), page);
+    page.simulated = now();
+  };
+  constexpr std::uint64_t windows_per_look = 64;
+  while (parallel.run_next(run_until, wants_to_stop(), limit)) {
+    if (parallel.windows() % windows_per_look != 0) continue;
+    require_own_process();
+    tell(node, parts);
+    if (options.progress && page.done == GuestPage::unknown)
+      options.progress(std::nullopt, progress_of(page));
+    else if (options.progress)
+      options.progress(page.done, configuration.workload->label());
+  }
+  if (parallel.earliest() != never && parallel.earliest() >= limit) end_at_limit(configuration, page);
+}
+
 /// At a deadlock with firmware that has not ended: reports the causes. Then it returns one wait after the other to its
 /// program, since the program's next actions may be what another one waits for.
 void diagnose(Node& node, const Parts& parts, RunResult& result) {
@@ -244,7 +271,13 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   Node node("node", parameters, kernels_of(software, options, parameters.gpus.size()), may_trace ? &timeline : nullptr);
   name_plugged_blocks(node);
   if (options.register_trace != nullptr) options.register_trace->observe(node);
-  const TrafficMeter meter(node);
+  std::unique_ptr<ParallelRun> parallel;
+  if (options.transport != nullptr)
+    parallel = std::make_unique<ParallelRun>(configuration, node, parameters, *options.transport);
+  TrafficMeter meter(node, [&parallel](const PhaseBoundary& boundary) {
+    if (parallel) parallel->announce(boundary);
+  });
+  if (parallel) parallel->on_phase([&meter](const PhaseBoundary& boundary) { meter.note(boundary); });
   Reference reference(configuration);
   std::unique_ptr<OperationRun> operations;
   GivenRun run(program_of_run(configuration));
@@ -254,8 +287,11 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   Arguments arguments = arguments_of(configuration);
   std::deque<HostServices> services;  // of cores
   ReadWatch reads(node, configuration.limits.polls);
+  std::vector<Gpu*> simulated;  // by this process
   for (std::size_t g = 0; g < node.gpus().size(); ++g) {
     const auto& gpu = node.gpus()[g];
+    if (parallel && !parallel->has(g)) continue;
+    simulated.push_back(gpu.get());
     if (options.program == nullptr && software.image() != nullptr)
       services.emplace_back(gpu->core(), core_program(configuration, *software.image(), run.run(), node), arguments);
     else
@@ -294,7 +330,10 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   tell(node, parts);
   if (options.stops != nullptr && options.stops->next() == 0) options.stops->stop(stopped);
   simulate_for(0, page);  // before it nothing is pending
-  run_dry(node, parts);
+  if (parallel)
+    run_windows(*parallel, node, parts);
+  else
+    run_dry(node, parts);
   require_own_process();
   require_fit(configuration, arguments, all_succeeded(node));
   result.diagnosis = refused;
@@ -304,24 +343,33 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
     result.diagnosis.push_back(
         fmt::format("limits.errors: a GPU's error log has got more than {} entries", configuration.limits.errors));
   if (reads.in_vain()) result.diagnosis.push_back(reads.text());
-  if (!all_finished(node)) {
+  const bool is_finished = parallel ? parallel->all_agree(all_finished(node)) : all_finished(node);
+  if (!is_finished) {
     const double share = done(configuration, node);
     result.stopped = StoppedAt{to_ns(now()), share < 0 ? std::nullopt : std::make_optional(share)};
+  }
+  if (!is_finished && parallel)
+    parallel->add_waits(result.diagnosis);
+  else if (!is_finished)
     diagnose(node, parts.without_stops(), result);
-  } else
+  else
     append_left_behind(configuration, node, result.diagnosis);
   result.diagnosis.insert(result.diagnosis.end(), given_up.begin(), given_up.end());
   if (const std::string line = broken_rules(node); !line.empty()) result.diagnosis.push_back(line);
   const std::vector<std::string> wrong = wrong_accesses(node);
   result.diagnosis.insert(result.diagnosis.end(), wrong.begin(), wrong.end());
   if (operations) result.operations = operations->figures();
-  gather_figures(configuration, node, meter, result);
+  if (parallel)
+    parallel->gather(meter, result);
+  else
+    gather_figures(configuration, node, meter, result);
   result.host.events = sc_core::sc_delta_count();
   WrongElement wrong_element;
   if (result.diagnosis.empty()) wrong_element.strike(configuration, node);
   if (configuration.functional && result.diagnosis.empty())
-    result.functional = operations ? operations->functional() : reference.check(node);
+    result.functional = operations ? operations->functional() : reference.check(simulated);
   result.faults = fault_outcomes(configuration, node, wrong_element);
+  if (parallel) parallel->merge_checks(result);
   if (options.stops != nullptr) options.stops->ended(failures(result));
   if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);
   if (PerfettoTrace* const trace = timeline.timeline()) {

@@ -17,6 +17,7 @@ namespace t3vp {
 
 class Node;
 class RunStops;
+class Transport;
 
 struct RunOptions {
   std::filesystem::path out;  ///< an existing folder for trace.json and the arrays
@@ -31,6 +32,7 @@ struct RunOptions {
   debug::TcpPort* debugger = nullptr;         ///< where one is waited for, of firmware on RISC-V cores; null: none
   /// Called now and then with the share that is done, 0 to 1, where it is known, and what goes on; may be empty.
   std::function<void(std::optional<double> done, const std::string& phase)> progress;
+  Transport* transport = nullptr;    ///< to the other processes of the run; null: there are none
   std::function<void(Node&)> watch;  ///< called before the simulation begins, for monitors; may be empty
 };
 

@@ -30,79 +30,80 @@ void take_off(std::uint64_t bytes, DramBytes& dram) {
   }
 }
 
-}  // namespace
-
-TrafficMeter::TrafficMeter(const Node& node) : node_(node), dram_(node.gpus().size()) {
-  for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu)
-    node.gpus()[gpu]->processor.on_boundary(
-        [this, gpu](const std::string& phase, bool begin) { boundary(gpu, phase, begin); });
-}
-
-void TrafficMeter::boundary(std::size_t gpu, const std::string& phase, bool begin) {
-  if (!is_timed(phase)) return;
-  mark_links(phase, begin);
-  // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
-  if (phase != phases::total) return mark_dram(gpu, phase, begin);
-  for (std::size_t g = 0; g < dram_.size(); ++g) mark_dram(g, phase, begin);
-}
-
-void TrafficMeter::mark_dram(std::size_t gpu, const std::string& phase, bool begin) {
-  const auto [found, is_new] = dram_[gpu].try_emplace(phase);
-  auto& interval = found->second;
-  if (is_new) interval.begin = count_dram(gpu);
-  if (begin) return;
-  interval.moved = moved_since(interval.begin, gpu);
-  interval.has_ended = true;
-}
-
-void TrafficMeter::mark_links(const std::string& phase, bool begin) {
-  const auto [found, is_new] = links_.try_emplace(phase);
-  auto& interval = found->second;
-  if (is_new) interval.begin = count_links();
-  if (begin) return;
-  interval.moved = moved_since(interval.begin);
-  interval.has_ended = true;
-}
-
-TrafficMeter::DramCounters TrafficMeter::count_dram(std::size_t gpu) const {
-  const memory::MemoryController& memory = node_.gpus()[gpu]->memory;
-  return {memory.dram_bytes(), memory.queued_bytes()};
-}
-
-TrafficMeter::LinkCounters TrafficMeter::count_links() const {
-  LinkCounters counters;
-  for (const auto& link : node_.links()) {
-    counters.begun.push_back(link->begun());
-    counters.sent.push_back(link->sent());
-  }
-  return counters;
-}
-
-DramBytes TrafficMeter::moved_since(const DramCounters& begin, std::size_t gpu) const {
-  const DramCounters end = count_dram(gpu);
+DramBytes moved_between(const memory::MemoryController::Traffic& begin, const memory::MemoryController::Traffic& end) {
   DramBytes moved{};
   for (std::size_t c = 0; c < moved.size(); ++c) moved[c] = end.entered[c] - begin.entered[c];
-  take_off(end.queued_bytes, moved);
+  take_off(end.queued, moved);
   return moved;
 }
 
-TrafficMeter::Links TrafficMeter::moved_since(const LinkCounters& begin) const {
-  const LinkCounters end = count_links();
-  Links moved;
-  for (std::size_t l = 0; l < end.sent.size(); ++l) moved.push_back(since(begin.begun[l], end.sent[l]));
-  return moved;
+/// Phases begin with their first GPU, and end with their last one.
+template <typename Interval, typename Count>
+void mark(Interval& of_phase, const PhaseBoundary& boundary, const Count& count) {
+  if (of_phase.begun == never || boundary.time < of_phase.begun) {
+    of_phase.begun = boundary.time;
+    of_phase.begin = count(boundary.time);
+  }
+  if (boundary.begin || (of_phase.ended != never && boundary.time < of_phase.ended)) return;
+  of_phase.ended = boundary.time;
+  of_phase.end = count(boundary.time);
+}
+
+}  // namespace
+
+TrafficMeter::TrafficMeter(const Node& node, std::function<void(const PhaseBoundary&)> pass_on)
+    : node_(node), dram_(node.gpus().size()) {
+  for (std::size_t gpu = 0; gpu < node.gpus().size(); ++gpu)
+    node.gpus()[gpu]->processor.on_boundary([this, gpu, pass_on](const std::string& phase, bool begin) {
+      const PhaseBoundary boundary{gpu, phase, begin, now()};
+      note(boundary);
+      if (pass_on) pass_on(boundary);
+    });
+}
+
+void TrafficMeter::note(const PhaseBoundary& boundary) {
+  if (!is_timed(boundary.phase)) return;
+  mark_links(boundary);
+  // The total is the node's: it begins everywhere with the first GPU and ends with the last one.
+  if (boundary.phase != phases::total) return mark_dram(boundary.gpu, boundary);
+  for (std::size_t g = 0; g < dram_.size(); ++g) mark_dram(g, boundary);
+}
+
+void TrafficMeter::mark_dram(std::size_t gpu, const PhaseBoundary& boundary) {
+  auto& of_phase = dram_[gpu].try_emplace(boundary.phase, DramInterval{never, never, {}, {}}).first->second;
+  mark(of_phase, boundary, [&](Picoseconds time) { return node_.gpus()[gpu]->memory.traffic_before(time); });
+}
+
+void TrafficMeter::mark_links(const PhaseBoundary& boundary) {
+  auto& of_phase = links_.try_emplace(boundary.phase, Interval<LinkCounters>{never, never, {}, {}}).first->second;
+  mark(of_phase, boundary, [this](Picoseconds time) { return count_links(time); });
+}
+
+TrafficMeter::LinkCounters TrafficMeter::count_links(Picoseconds time) const {
+  LinkCounters counters;
+  for (const auto& link : node_.links()) {
+    counters.begun.push_back(link->begun_before(time));
+    counters.sent.push_back(link->sent_before(time));
+  }
+  return counters;
 }
 
 DramBytes TrafficMeter::dram(std::size_t gpu, const std::string& phase) const {
   const auto found = dram_[gpu].find(phase);
   if (found == dram_[gpu].end()) return {};
-  return found->second.has_ended ? found->second.moved : moved_since(found->second.begin, gpu);
+  const auto& of_phase = found->second;
+  const auto current = node_.gpus()[gpu]->memory.traffic_before(never);
+  return moved_between(of_phase.begin, of_phase.ended == never ? current : of_phase.end);
 }
 
 TrafficMeter::Links TrafficMeter::links(const std::string& phase) const {
   const auto found = links_.find(phase);
   if (found == links_.end()) return Links(node_.links().size());
-  return found->second.has_ended ? found->second.moved : moved_since(found->second.begin);
+  const auto& of_phase = found->second;
+  const LinkCounters end = of_phase.ended == never ? count_links(never) : of_phase.end;
+  Links moved;
+  for (std::size_t l = 0; l < end.sent.size(); ++l) moved.push_back(since(of_phase.begin.begun[l], end.sent[l]));
+  return moved;
 }
 
 }  // namespace t3vp

@@ -1,12 +1,15 @@
-// The traffic of DRAM and links within the phases of firmware, read at the phases' boundaries. Bytes before the start
-// barrier or after the last GPU's end are in no metric that is compared with the time in between.
+// The traffic of DRAM and links within the phases of firmware. Counters are read as they were before the events of a
+// boundary's time. Bytes before the start barrier or after the last GPU's end are in no metric that is compared with
+// the time in between.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "node/node.h"
+#include "partition/announcements.h"
 #include "report/report.h"
 
 namespace t3vp {
@@ -15,10 +18,13 @@ class TrafficMeter {
  public:
   using Links = std::vector<interconnect::LinkTraffic>;  ///< in the node's order
 
-  /// Listens to the node's processors from now on.
-  explicit TrafficMeter(const Node& node);
+  /// Listens to the node's processors from now on, and passes their boundaries on.
+  explicit TrafficMeter(const Node& node, std::function<void(const PhaseBoundary&)> pass_on = {});
   TrafficMeter(const TrafficMeter&) = delete;
   TrafficMeter& operator=(const TrafficMeter&) = delete;
+
+  /// Takes a boundary, also one that another process has told of, in any order.
+  void note(const PhaseBoundary& boundary);
 
   /// Whole column accesses of the GPU's DRAM within its own phase; within the total from the first GPU's begin to the
   /// last GPU's end. Up to now when the phase has not ended; nothing when it has not begun.
@@ -29,31 +35,23 @@ class TrafficMeter {
   Links links(const std::string& phase) const;
 
  private:
-  struct DramCounters {
-    DramBytes entered{};
-    std::uint64_t queued_bytes = 0;  ///< in the DRAM queues, counted in `entered` already
-  };
   struct LinkCounters {
     Links begun, sent;
   };
-  template <typename Counters, typename Moved>
+  template <typename Counters>
   struct Interval {
-    Counters begin;
-    Moved moved;
-    bool has_ended = false;
+    Picoseconds begun, ended;  ///< never: it has not
+    Counters begin, end;
   };
+  using DramInterval = Interval<memory::MemoryController::Traffic>;
 
-  void boundary(std::size_t gpu, const std::string& phase, bool begin);
-  void mark_dram(std::size_t gpu, const std::string& phase, bool begin);
-  void mark_links(const std::string& phase, bool begin);
-  DramCounters count_dram(std::size_t gpu) const;
-  LinkCounters count_links() const;
-  DramBytes moved_since(const DramCounters& begin, std::size_t gpu) const;
-  Links moved_since(const LinkCounters& begin) const;
+  void mark_dram(std::size_t gpu, const PhaseBoundary& boundary);
+  void mark_links(const PhaseBoundary& boundary);
+  LinkCounters count_links(Picoseconds time) const;
 
   const Node& node_;
-  std::vector<std::map<std::string, Interval<DramCounters, DramBytes>>> dram_;  ///< of each GPU, by phase
-  std::map<std::string, Interval<LinkCounters, Links>> links_;                  ///< by phase
+  std::vector<std::map<std::string, DramInterval>> dram_;  ///< of each GPU, by phase
+  std::map<std::string, Interval<LinkCounters>> links_;    ///< by phase
 };
 
 }  // namespace t3vp

@@ -87,4 +87,43 @@ TEST_CASE("closed windows are forgotten, and open ones stay") {
   CHECK(cause.samples().size() <= 2);
 }
 
+TEST_CASE("a window that is opened late has exact parts however many steps the path has made since") {
+  const std::array<Part, 3> parts{Part::dma, Part::nic, Part::matrix};
+  Cause cause = Cause::begin();
+  for (Picoseconds i = 1; i <= 50; ++i) cause.extend(i * 10, parts[i % 3]);
+  const std::uint32_t window = Cause::open_window(25);
+  // Steps 4 to 50, and the second half of step 3: numbers that 3 divides are the DMA engine's.
+  CHECK(cause.within(window, 500) == parts_of({{Part::dma, 155}, {Part::nic, 160}, {Part::matrix, 160}}));
+}
+
+TEST_CASE("a cause that goes to another process has the same parts there, in windows that the sender did not know") {
+  Cause::share_windows(3);
+  const std::uint32_t known = Cause::open_window(15);
+  const std::array<Part, 3> parts{Part::dma, Part::nic, Part::matrix};
+  Cause cause = Cause::begin();
+  for (Picoseconds i = 1; i <= 20; ++i) cause.extend(i * 10, parts[i % 3]);
+  const Cause::Portable portable = cause.portable();
+  Cause::change_window({Cause::WindowKey{7} << 32, 42});  // of process 7
+  const std::uint32_t later = Cause::window_of(Cause::WindowKey{7} << 32);
+  Cause arrived = Cause::from(portable);
+  for (Cause* one : {&cause, &arrived}) one->extend(230, Part::sync);
+  CHECK(arrived.time() == cause.time());
+  CHECK(arrived.within(known, 230) == cause.within(known, 230));
+  CHECK(arrived.within(later, 230) == cause.within(later, 230));
+  CHECK(sum_of(arrived.within(later, 230)) == 188);
+}
+
+TEST_CASE("changes of windows are told once, with names that differ between processes") {
+  Cause::share_windows(5);
+  const std::uint32_t window = Cause::open_window(10);
+  Cause::close_window(window);
+  const std::vector<Cause::WindowChange> changes = Cause::take_window_changes();
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].window == Cause::key_of(window));
+  CHECK(changes[0].window >> 32 == 5);
+  CHECK(changes[0].begin == Picoseconds{10});
+  CHECK_FALSE(changes[1].begin.has_value());
+  CHECK(Cause::take_window_changes().empty());
+}
+
 }  // namespace t3vp::test::cause_test

@@ -59,6 +59,17 @@ TEST_CASE("items leave by time, those of one time as they came") {
   }
 }
 
+TEST_CASE("of one time, items from afar leave last, whenever they have come") {
+  TimeOrdered<int> queue;
+  queue.push(10, 3, From::afar);
+  queue.push(20, 6, From::afar);
+  queue.push(10, 1);
+  queue.push(10, 4, From::afar);
+  queue.push(20, 5);
+  queue.push(10, 2);
+  for (int expected = 1; expected <= 6; ++expected) CHECK(queue.pop() == expected);
+}
+
 TEST_CASE("an event queue wakes its owner at each item's time") {
   Consumer consumer("consumer");
   consumer.queue.push(300, 3);

@@ -1,0 +1,44 @@
+#include "partition/parallel_start.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "io/input_error.h"
+
+namespace t3vp {
+
+namespace fs = std::filesystem;
+
+bool is_started_by_mpirun() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
+}
+
+bool is_first_process() {
+  for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* const rank = std::getenv(variable)) return std::string_view(rank) == "0";
+  return true;
+}
+
+std::unique_ptr<Transport> open_transport() {
+  constexpr const char* name = "libt3vp_mpi.so";
+  constexpr const char* advice = "a build where CMake finds Boost.MPI (libboost-mpi-dev), or a start without mpirun";
+  std::error_code none;
+  const fs::path own_folder = fs::read_symlink("/proc/self/exe", none).parent_path();
+  for (const fs::path& folder : {own_folder, own_folder / "../lib/t3vp"}) {
+    const fs::path file = folder / name;
+    if (!fs::exists(file, none)) continue;
+    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (library == nullptr) throw InputError("mpirun", dlerror(), advice);
+    auto* const open = reinterpret_cast<Transport* (*)()>(dlsym(library, "t3vp_open_transport"));
+    if (open == nullptr) throw InputError("mpirun", fmt::format("a strange {}", file.string()), advice);
+    return std::unique_ptr<Transport>(open());
+  }
+  throw InputError("mpirun", fmt::format("no {} beside t3vp", name), advice);
+}
+
+}  // namespace t3vp
