@@ -21,7 +21,7 @@ class Transport {
                                         const std::vector<Message>& messages) = 0;
   /// Returns the messages of all ranks, in order.
   virtual std::vector<Message> all_gather(const Message& mine) = 0;
-  /// The least of all ranks, of each value by itself.
+  /// The least of all ranks, of each value by itself. Values from 2^63 - 1 on count as one.
   using Least = std::array<std::uint64_t, 3>;
   virtual Least least(const Least& mine) = 0;
   /// Ends all processes.

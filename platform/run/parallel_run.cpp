@@ -142,11 +142,16 @@ ParallelRun::ParallelRun(const RunConfiguration& configuration, Node& node, cons
       windows_(transport, boundary_, announcements_, lookahead_of(parameters, partition_)) {}
 
 void ParallelRun::add_waits(std::vector<std::string>& lines) const {
-  for (const auto& gpu : node_.gpus())
-    if (!gpu->processor.finished())
-      lines.push_back(
-          fmt::format("GPU {} firmware waits for {}", gpu->processor.gpu(),
-                      gpu->processor.waits_for().empty() ? "what no event brings" : gpu->processor.waits_for()));
+  const auto add = [&lines](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  for (const auto& gpu : node_.gpus()) {
+    if (gpu->processor.finished()) continue;
+    if (!gpu->processor.waits_for().empty())
+      lines.push_back(fmt::format("GPU {} firmware waits for {}", gpu->processor.gpu(), gpu->processor.waits_for()));
+    for (const Component* component : gpu->components()) add(component->diagnosis());
+  }
+  for (const auto& link : node_.links()) add(link->diagnosis());
 }
 
 void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {

@@ -1,8 +1,11 @@
 // The transport by Boost.MPI. It is a library of its own, which t3vp opens when mpirun has started it.
+#include <algorithm>
 #include <boost/mpi.hpp>
 #include <boost/serialization/vector.hpp>
+#include <cstdint>
 #include <cstdlib>
-#include <functional>
+#include <limits>
+#include <tuple>
 
 #include "partition/transport.h"
 
@@ -38,10 +41,19 @@ class MpiTransport : public Transport {
     return all;
   }
 
+  /// OpenMPI 4.1's minimum of unsigned values of 64 bits takes them as values with a sign.
   Least least(const Least& mine) override {
-    Least all{};
-    mpi::all_reduce(world_, mine.data(), static_cast<int>(mine.size()), all.data(), mpi::minimum<std::uint64_t>());
-    return all;
+    static constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    std::array<std::int64_t, std::tuple_size_v<Least>> values{}, all{};
+    std::transform(mine.begin(), mine.end(), values.begin(),
+                   [](std::uint64_t value) { return static_cast<std::int64_t>(std::min(value, most)); });
+    mpi::all_reduce(world_, values.data(), static_cast<int>(values.size()), all.data(), mpi::minimum<std::int64_t>());
+    Least found{};
+    std::transform(all.begin(), all.end(), found.begin(), [](std::int64_t value) {
+      const auto as_given = static_cast<std::uint64_t>(value);
+      return as_given == most ? ~std::uint64_t{0} : as_given;
+    });
+    return found;
   }
 
   void abort(int exit_code) override {
