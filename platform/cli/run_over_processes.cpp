@@ -72,6 +72,9 @@ int run_over_processes(const RunCommand& asked) {
     return failure->exit_code;
   }
   const bool is_first = transport->rank() == 0;
+  if (is_first)  // mpirun ends all processes when one has died
+    end_tidily_on_signals(
+        "t3vp: the run has been ended by a signal, as mpirun sends it when another process has died\n");
   RunCommand command = asked;
   command.out = std::filesystem::absolute(asked.out);
   RunConfiguration configuration;
