@@ -113,6 +113,7 @@ void simulate_until(Picoseconds end, const Parts& parts) {
   bool has_stopped = false;
   for (RunStops* const stops = parts.stops; stops != nullptr && stops->next() <= end; has_stopped = true) {
     if (happens_until(stops->next())) simulate_for(stops->next() - now(), parts.page);
+    if (!sc_core::sc_pending_activity()) return;  // a deadlock or the end: no later stop is worth more than this one
     stops->stop(parts.stopped);
   }
   if (!has_stopped || (end > now() && happens_until(end))) simulate_for(end - now(), parts.page);
