@@ -111,7 +111,8 @@ TEST_CASE("rivals take as long and move as much without data") {
 TEST_CASE("tiles to owners take the keys of the GEMM's kernel") {
   for (const char* method : {"stored-tiles", "direct-update"}) {
     const auto time = [&](const Settings& keys) {
-      return run_of({method, connected, json::object()}, 2, gemm(64, 64, 320) + Settings{"data=timing-only"} + keys)
+      return run_of({method, connected, json::object()}, 2,
+                    gemm(128, 64, 320) + Settings{"data=timing-only", "workload.gemm.tile=64x64"} + keys)
           .time("gemm");
     };
     const double shorter = time({"workload.gemm.step_ns=1000"}), longer = time({"workload.gemm.step_ns=3000"});
