@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <numeric>
 #include <string>
 
@@ -13,15 +12,6 @@
 #include "io/input_error.h"
 
 namespace t3vp {
-namespace {
-
-/// Processes that simulate the run together, as mpirun starts them.
-std::string processes_of_run() {
-  const char* const processes = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return processes == nullptr ? "1" : processes;
-}
-
-}  // namespace
 
 void add_copy_options(CLI::App& run, RunCommand& command) {
   run.add_option("--snapshot-every", command.snapshot_every_us,
@@ -51,7 +41,6 @@ void refuse_copies(const RunCommand& command) {
   if (command.fork_at_us && command.snapshot_every_us) refuse("--snapshot-every beside it", "one of the two");
   if (command.gdb) refuse("--gdb beside it", "a run without a debugger, whose port a copy cannot share");
   if (command.replicates > 1) refuse(fmt::format("{} replicates", command.replicates), "one run");
-  if (processes_of_run() != "1") refuse(processes_of_run() + " processes of mpirun", "a run of one process");
   if (command.fork_at_us && !command.register_trace.empty())
     refuse("--register-trace, which names one file for all variants", "a run without it");
   if (command.fork_at_us ? !guest_page().is_watched.load() : !has_keeper_of_snapshots())

@@ -67,7 +67,10 @@ std::optional<int> failure_of_any(Transport& transport, const std::function<void
 
 int run_over_processes(const RunCommand& asked) {
   std::unique_ptr<Transport> transport;
-  if (const auto failure = failure_of([&] { transport = open_transport(); })) {
+  if (const auto failure = failure_of([&] {
+        refuse_options(asked);
+        transport = open_transport();
+      })) {
     if (is_first_process()) print_error(failure->line);
     return failure->exit_code;
   }
@@ -81,7 +84,6 @@ int run_over_processes(const RunCommand& asked) {
   std::optional<OpenedSoftware> software;
   std::optional<FileLock> turn;
   const auto prepare = [&] {
-    refuse_options(command);
     std::vector<std::string> settings = command.settings;
     if (command.timeout_s) settings.push_back(fmt::format("limits.wall_s={}", *command.timeout_s));
     configuration = load_run(command.file, settings);
