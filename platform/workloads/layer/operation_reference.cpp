@@ -14,11 +14,11 @@ Array repeated(const Matrix& vector, Eigen::Index rows) {
   return vector.rows() == rows ? Array(vector.array()) : Array(vector.array().replicate(rows, 1));
 }
 
+/// The only product, as every other pair of expressions costs the compiler a second or more.
+Matrix product(const Matrix& a, const Matrix& b) { return a * b; }
+
 /// One value per row, beside every element.
-template <typename Column>
-Array beside(const Column& column, Eigen::Index columns) {
-  return Array(column).replicate(1, columns);
-}
+Array beside(const Array& column, Eigen::Index columns) { return column.replicate(1, columns); }
 
 double gelu_tanh(double x) { return std::tanh(std::sqrt(2 / M_PI) * (x + cube * x * x * x)); }
 
@@ -116,7 +116,7 @@ Array allowed_error(ElementType element, const Expected& expected) {
 
 Expected expected_product(const Matrix& a, const Matrix& b) {
   const double k = static_cast<double>(a.cols());
-  return {(a * b).array(), u * k * (a.cwiseAbs() * b.cwiseAbs()).array()};
+  return {product(a, b).array(), u * k * product(a.cwiseAbs(), b.cwiseAbs()).array()};
 }
 
 Expected expected_rows(t3_row_operation operation, const t3_row_options& options, const Matrix& a_matrix,
@@ -166,17 +166,18 @@ ExpectedAdam expected_adam(float rate, const Matrix& gradients, const Matrix& me
 
 Expected expected_attention(double factor, std::uint32_t blocks, const Matrix& q, const Matrix& k, const Matrix& v) {
   const double depth = static_cast<double>(q.cols()), n = static_cast<double>(k.rows());
-  const Array scores = factor * (q * k.transpose()).array();
-  const Array score_loss = factor * (depth + 2) * (q.cwiseAbs() * k.cwiseAbs().transpose()).array();
+  const Matrix keys = k.transpose();
+  const Array scores = factor * product(q, keys).array();
+  const Array score_loss = factor * (depth + 2) * product(q.cwiseAbs(), keys.cwiseAbs()).array();
   const Expected p = softmax(scores);
   // exp's argument is off by the score's error and by u times itself, in numerator and denominator.
   const Array off = p.value * (score_loss + beside(scores.rowwise().maxCoeff(), scores.cols()) - scores);
   const Matrix magnitude = v.cwiseAbs();
-  const Array y = (p.value.matrix() * v).array();
+  const Array y = product(p.value, v).array();
   // A block more shrinks what there is: exp and product. Numerator and denominator are sums of n terms.
   const double sums = 2 * n + 8 * static_cast<double>(blocks) + 16;
-  return {y, u * ((off.matrix() * magnitude).array() + beside(off.rowwise().sum(), v.cols()) * y.abs() +
-                  sums * (p.value.matrix() * magnitude).array())};
+  return {y, u * (product(off, magnitude).array() + beside(off.rowwise().sum(), v.cols()) * y.abs() +
+                  sums * product(p.value, magnitude).array())};
 }
 
 }  // namespace t3vp
