@@ -111,6 +111,7 @@ int run_over_processes(const RunCommand& asked) {
   // The others may wait for this process in the middle of a window.
   if (const auto failure = failure_of([&] { result = measured_run(configuration, options, line); })) {
     print_error(failure->line);
+    end_tidily_on_signals();  // mpirun's signal says nothing new
     transport->abort(failure->exit_code);
   }
   const auto write = [&] {

@@ -37,6 +37,10 @@ class ParallelRun {
   Picoseconds earliest() const { return windows_.earliest(); }
   std::uint64_t windows() const { return windows_.count(); }
   bool all_agree(bool mine) { return transport_.least({mine, 0, 0})[0] != 0; }
+  /// All ranks end alike: the first one reports it and ends the others, which wait for that.
+  void wait_unless_first() {
+    if (transport_.rank() != 0) all_agree(true);
+  }
   /// Adds what the programs of this rank wait for, and what their GPUs' blocks and the links have in flight.
   void add_waits(std::vector<std::string>& lines) const;
   /// Sets the figures of all GPUs and links, and adds the diagnoses and errors of the other ranks.

@@ -207,7 +207,9 @@ void run_windows(ParallelRun& parallel, const Node& node, const Parts& parts) {
     else if (options.progress)
       options.progress(page.done, configuration.workload->label());
   }
-  if (parallel.earliest() != never && parallel.earliest() >= limit) end_at_limit(configuration, page);
+  if (parallel.earliest() == never || parallel.earliest() < limit) return;
+  parallel.wait_unless_first();
+  end_at_limit(configuration, page);
 }
 
 /// At a deadlock with firmware that has not ended: reports the causes. Then it returns one wait after the other to its
