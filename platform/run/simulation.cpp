@@ -24,7 +24,6 @@
 #include "register_access/names/plugged_names.h"
 #include "report/late_trace.h"
 #include "run/core_debugger.h"
-#include "run/error_lines.h"
 #include "run/fault_outcomes.h"
 #include "run/figures.h"
 #include "run/guest_errors.h"
