@@ -154,7 +154,7 @@ TEST_CASE("updates of fp16 elements travel as packets of half_update_bytes, each
   for (const Sent& sent :
        {Sent{Operation::update, ElementType::fp16, 256, 256 * 32}, Sent{Operation::update, ElementType::fp32, 4, 1024},
         Sent{Operation::store, ElementType::fp16, 4, 1024}}) {
-    LinkBench bench(parameters);
+    const LinkTraffic before = bench.link.sent();
     DataAccess access = LinkBench::packet(1024);
     access.operation = sent.operation;
     access.element = sent.element;
