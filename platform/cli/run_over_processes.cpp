@@ -63,9 +63,7 @@ std::optional<int> failure_of_any(Transport& transport, const std::function<void
   return static_cast<int>(first[1]);
 }
 
-}  // namespace
-
-int run_over_processes(const RunCommand& asked) {
+int run_as_one_of_several(const RunCommand& asked) {
   std::unique_ptr<Transport> transport;
   if (const auto failure = failure_of([&] {
         refuse_options(asked);
@@ -119,6 +117,14 @@ int run_over_processes(const RunCommand& asked) {
   };
   if (const auto exit_code = failure_of_any(*transport, write)) return *exit_code;
   return failures(result).empty() ? success : failed;
+}
+
+}  // namespace
+
+/// The first process alone tells mpirun of a failure, by its exit code: mpirun ends all others at the first one.
+int run_over_processes(const RunCommand& asked) {
+  const int exit_code = run_as_one_of_several(asked);
+  return is_first_process() ? exit_code : success;
 }
 
 }  // namespace t3vp
