@@ -11,13 +11,18 @@ SKIPPED = 77
 
 
 def require_mpi(t3vp):
-    """Ends with 77 (CTest: skipped) without mpirun or the library, or fails when T3VP_ALL_TESTS is set."""
+    """Ends with 77 (CTest: skipped) where mpirun starts nothing. Without mpirun or the library, so does it, or fails
+    when T3VP_ALL_TESTS is set."""
     missing = None if shutil.which("mpirun") else "mpirun (openmpi-bin) is not installed"
     if missing is None and not (t3vp.parent / "libt3vp_mpi.so").exists():
         missing = "this build has no libt3vp_mpi.so (libboost-mpi-dev)"
     if missing:
         print(f"skipped: {missing}")
         sys.exit(1 if os.environ.get("T3VP_ALL_TESTS") else SKIPPED)
+    probe = subprocess.run([*mpirun(2), "true"], capture_output=True, text=True, timeout=60)
+    if probe.returncode != 0:
+        print(f"skipped: mpirun cannot start processes on this machine: {probe.stderr.strip()[:200]}")
+        sys.exit(SKIPPED)
 
 
 def mpirun(ranks):
