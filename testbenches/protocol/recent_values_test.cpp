@@ -41,7 +41,8 @@ TEST_CASE("in a run of several processes a counter is known back to the begin of
     counter.count();
   }
   advance_to(30);
-  const std::vector<std::pair<Picoseconds, int>> expected{{10, 0}, {12, 0}, {13, 1}, {15, 1}, {16, 3}, {20, 3}, {21, 4}};
+  const std::vector<std::pair<Picoseconds, int>> expected{{10, 0}, {12, 0}, {13, 1}, {15, 1},
+                                                          {16, 3}, {20, 3}, {21, 4}};
   for (const auto& [time, value] : expected) CHECK(counter.recent.before(time, counter.value) == value);
 }
 
