@@ -159,7 +159,7 @@ void FabricPort::deliver(tlm::tlm_generic_payload& transaction, int source, Pico
     hand_over({&transaction, source});
     return (is_message ? *to_endpoint : memory).send(transaction, delay);
   }
-  HeldSignal held{{&transaction, source}, {}, now() + delay};
+  HeldSignal held{{&transaction, source}, {}, std::max(now() + delay, passed_until_[source])};
   for (const Pending& data : arriving_)
     if (data.source == source) held.before.push_back(data.transaction);
   held_.push_back(std::move(held));
@@ -221,6 +221,8 @@ bool FabricPort::passed_on(const tlm::tlm_generic_payload& transaction, Picoseco
   const auto arrival = std::find_if(arriving_.begin(), arriving_.end(),
                                     [&](const Pending& arrived) { return arrived.transaction == &transaction; });
   if (arrival == arriving_.end()) return false;
+  Picoseconds& until = passed_until_[arrival->source];
+  until = std::max(until, time);
   arriving_.erase(arrival);
   for (HeldSignal& held : held_) {
     const auto earlier = std::find(held.before.begin(), held.before.end(), &transaction);

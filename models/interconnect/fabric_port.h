@@ -8,6 +8,7 @@
 // An endpoint engine, where there is one, sends by the port too, and takes what addresses its messages.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,8 +84,9 @@ class FabricPort : public sc_core::sc_module, public Component, public OrderTell
   Route route_;
   TransactionPool pool_;
   PendingPackets pending_;
-  std::vector<Pending> arriving_;  ///< of them those from links which memory and signals here have not taken
-  std::vector<Pending> reads_;     ///< of this GPU at others that are not answered
+  std::vector<Pending> arriving_;            ///< of them those from links which memory and signals here have not taken
+  std::map<int, Picoseconds> passed_until_;  ///< of each source: when the last of its data is with the memory
+  std::vector<Pending> reads_;               ///< of this GPU at others that are not answered
   /// Signals that arrived after data which the memory has not taken yet. They must not overtake it: whoever sees the
   /// signal may read the data. They do not wait for what passes through to other GPUs: links would wait for links in an
   /// order of which no route knows.
