@@ -142,8 +142,8 @@ class Link : public sc_core::sc_module {
   Trace::Track track_ = 0;
   TransactionPool pool_;
   EventQueue<Event> events_{[this] { step(); }, Part::link_latency};
-  EventQueue<Transaction*> arrivals_{[this] { deliver(); }, Part::link_latency};  ///< at the far end
-  LinkBoundary* boundary_ = nullptr;                                              ///< null: both ends are here
+  EventQueue<Transaction*> arrivals_{[this] { deliver(); }, Part::link_latency, Turn::delivery};  ///< at the far end
+  LinkBoundary* boundary_ = nullptr;  ///< null: both ends are here
   std::vector<Queue> queues_;
   std::size_t served_ = 0;  ///< queue whose packet is being sent, or was the last time
   std::size_t next_ = 0;    ///< queue whose turn it is then
@@ -168,7 +168,7 @@ class Link : public sc_core::sc_module {
   };
   Picoseconds idle_since_ = 0;    ///< end of what was sent last
   std::vector<Credit> credits_;   ///< that have come since then
-  Cause stall_cause_;             ///< of the begin of a stall
+  Cause stall_cause_;             ///< of the start of a stall
   bool by_credit_ = false;        ///< credits have come in this step
   std::uint64_t packets_ = 0;     ///< that have left
   std::uint64_t unanswered_ = 0;  ///< stores and signals

@@ -8,7 +8,9 @@
 
 namespace t3vp {
 
-Activity::Activity(std::function<void()> run) : run_(std::move(run)) { Agenda::of_simulation().add(*this); }
+Activity::Activity(std::function<void()> run, Turn turn) : run_(std::move(run)) {
+  Agenda::of_simulation().add(*this, turn);
+}
 
 Activity::~Activity() { Agenda::of_simulation().remove(*this); }
 

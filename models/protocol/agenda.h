@@ -3,8 +3,9 @@
 // SystemC runs the processes of one time in an order of its own, which changes with everything else that waits: with
 // the quantum, for instance. Blocks of the data path therefore have no processes. Each has activities, and one agenda
 // runs those of a time in rounds: first SystemC's processes of that time (firmware, interrupt lines) come to rest, then
-// all activities that are due run in the order of their construction, which is GPU by GPU and link by link. What they
-// ask for at the same time is due in the next round, when processes have come to rest again.
+// all activities that are due run: links deliver what arrives at their far ends, then all others follow. Each of both
+// run in the order of their construction, which is GPU by GPU and link by link. What they ask for at the same time is
+// due in the next round, when processes have come to rest again.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,13 @@
 
 namespace t3vp {
 
+/// Deliveries go first, so whatever a block does at that time finds all that has arrived over links.
+enum class Turn : std::uint8_t { delivery, other };
+
 /// A block's function that runs at the times that the block asks for.
 class Activity {
  public:
-  explicit Activity(std::function<void()> run);
+  explicit Activity(std::function<void()> run, Turn turn = Turn::other);
   ~Activity();
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
@@ -40,7 +44,9 @@ class Agenda {
  public:
   static Agenda& of_simulation();
 
-  void add(Activity& activity) { activity.rank_ = ranks_++; }
+  void add(Activity& activity, Turn turn) {
+    activity.rank_ = ranks_++ | (turn == Turn::other ? std::uint64_t{1} << 63 : 0);
+  }
   void remove(Activity& activity);
   void ask(Activity& activity, Picoseconds time);
 

@@ -271,7 +271,7 @@ Cause::Portable Cause::portable() const {
   return portable;
 }
 
-/// Steps are exact back to the begin of all windows of which the other process did not know.
+/// Steps are exact back to the start of every window that the other process did not know.
 Cause Cause::from(const Portable& portable) {
   Cause cause = begin();
   Account& account = *cause.account_;

@@ -96,7 +96,7 @@ class Cause {
   /// Returns the number of a window of any process, here.
   static std::uint32_t window_of(WindowKey key);
 
-  /// A step of a path, and parts at the begin of a window.
+  /// A step of a path, and the parts at the start of a window.
   struct PortableStep {
     Picoseconds begin, end;
     Part part;

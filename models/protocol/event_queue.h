@@ -58,7 +58,8 @@ template <typename Item>
 class EventQueue {
  public:
   /// The time that items wait in the queue counts for the part, unless their cause explains it already.
-  explicit EventQueue(std::function<void()> step, Part part = Part::sync) : activity_(std::move(step)), part_(part) {}
+  explicit EventQueue(std::function<void()> step, Part part = Part::sync, Turn turn = Turn::other)
+      : activity_(std::move(step), turn), part_(part) {}
   void push(Picoseconds time, Item item) { push(time, std::move(item), Cause::current()); }
   void push(Picoseconds time, Item item, Cause cause, From from = From::within) {
     queue_.push(std::max(time, now()), {std::move(item), std::move(cause)}, from);

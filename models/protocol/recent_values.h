@@ -9,7 +9,7 @@
 
 namespace t3vp {
 
-/// Values before this time are not asked for any more: now, or the begin of the window in a run of several processes.
+/// Values before this time are not asked for any more: now, or the start of the window in a run of several processes.
 inline Picoseconds& window_begin() {
   static Picoseconds begin = never;
   return begin;

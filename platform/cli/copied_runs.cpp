@@ -15,8 +15,8 @@ namespace t3vp {
 
 void add_copy_options(CLI::App& run, RunCommand& command) {
   run.add_option("--snapshot-every", command.snapshot_every_us,
-                 "Keep the process as it was at the last two multiples of this simulated time. When the run fails, or "
-                 "gets SIGUSR1, the older one goes on with timeline, register trace and protocol checks")
+                 "Keep the run's state of the last two multiples of this simulated time. When the run fails, or gets "
+                 "SIGUSR1, the older one goes on and traces all")
       ->type_name("US")
       ->check(microseconds(0.001));
   run.add_option("--fork-at", command.fork_at_us,

@@ -1,4 +1,4 @@
-// What a run in one process and one of several share.
+// A run in one process and one of several share these functions.
 #pragma once
 
 #include <filesystem>

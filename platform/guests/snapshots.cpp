@@ -28,7 +28,7 @@
 
 namespace t3vp {
 
-/// What the parent, the simulating process and its snapshots share.
+/// The parent, the simulating process and its snapshots share it.
 class SnapshotBoard {
  public:
   struct Slot {

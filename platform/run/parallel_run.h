@@ -30,7 +30,7 @@ class ParallelRun {
 
   // All ranks call these at the same time.
 
-  /// As of Windows.
+  /// Does what Windows::run_next() does.
   bool run_next(const std::function<void(Picoseconds)>& run_until, bool wants_to_stop, Picoseconds limit) {
     return windows_.run_next(run_until, wants_to_stop, limit);
   }

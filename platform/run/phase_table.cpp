@@ -8,7 +8,7 @@ namespace {
 
 using PhaseTime = PhaseTable::PhaseTime;
 
-/// Of the window, the name that other ranks know.
+/// A window is sent by the name that other ranks know.
 void put(MessageWriter& message, const PhaseTime& time) {
   message.put_text(time.phase);
   for (const Picoseconds at : {time.first, time.begin, time.end, time.last, time.spent}) message.put(at);
