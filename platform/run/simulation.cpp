@@ -127,6 +127,14 @@ void tell(const Node& node, const Parts& parts) {
   parts.page.done = parts.operations != nullptr ? parts.operations->done() : done(parts.configuration, node);
 }
 
+void show_progress(const Parts& parts) {
+  if (!parts.options.progress) return;
+  if (parts.page.done == GuestPage::unknown)
+    parts.options.progress(std::nullopt, progress_of(parts.page));
+  else
+    parts.options.progress(parts.page.done, parts.configuration.workload->label());
+}
+
 /// Waits while the client has stopped the run.
 void look_at(CoreDebugger& debugger) {
   debugger.look_for_interrupt();
@@ -176,11 +184,7 @@ void run_dry(const Node& node, const Parts& parts) {
     page.simulated = now();
     require_own_process();
     tell(node, parts);
-    if (!options.progress) continue;
-    if (page.done == GuestPage::unknown)
-      options.progress(std::nullopt, progress_of(page));
-    else
-      options.progress(page.done, configuration.workload->label());
+    show_progress(parts);
   }
 }
 
@@ -201,10 +205,7 @@ void run_windows(ParallelRun& parallel, const Node& node, const Parts& parts) {
     if (parallel.windows() % windows_per_look != 0) continue;
     require_own_process();
     tell(node, parts);
-    if (options.progress && page.done == GuestPage::unknown)
-      options.progress(std::nullopt, progress_of(page));
-    else if (options.progress)
-      options.progress(page.done, configuration.workload->label());
+    show_progress(parts);
   }
   if (parallel.earliest() == never || parallel.earliest() < limit) return;
   parallel.wait_unless_first();
