@@ -49,6 +49,8 @@ LastLevelCache::LastLevelCache(const sc_core::sc_module_name& name, const CacheP
   registers.status.on_refresh([this] { registers.status.busy.set(flushing_); });
 }
 
+LastLevelCache::~LastLevelCache() = default;
+
 const std::vector<LastLevelCache::Piece>& LastLevelCache::pieces_of(std::uint64_t address, const Shape& shape) {
   const std::uint64_t per_line = parameters_.line_bytes;
   const bool contiguous = shape.rows == 1 || shape.stride == shape.row_bytes;

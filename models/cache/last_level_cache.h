@@ -56,6 +56,7 @@ class LastLevelCache : public sc_core::sc_module, public Component, public Cache
   /// `memory_latency`: from the cache to the memory controller's queues.
   LastLevelCache(const sc_core::sc_module_name& name, const CacheParameters& parameters, Picoseconds memory_latency,
                  std::uint16_t gpu);
+  ~LastLevelCache() override;
 
   /// The time and the bytes, by traffic class, that the last flush wrote back.
   struct Flush {

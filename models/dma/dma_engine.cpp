@@ -40,6 +40,8 @@ DmaEngine::DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& p
   remote.on_taken(&DmaEngine::remote_taken);
 }
 
+DmaEngine::~DmaEngine() = default;
+
 /// What has been sent and no memory has taken is lost; answers to anything that was in flight find no requester.
 void DmaEngine::reset() {
   accesses_.begin_generation();

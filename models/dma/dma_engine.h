@@ -37,6 +37,7 @@ class DmaEngine : public sc_core::sc_module, public Component, public MemoryUser
 
   DmaEngine(const sc_core::sc_module_name& name, const DmaParameters& parameters, bool functional, std::uint16_t gpu,
             Trace* trace);
+  ~DmaEngine() override;
 
   /// A command sends the workgroup's tile to this address of a peer.
   bool sends_to(std::uint32_t wg_id, std::uint64_t peer_address) const { return table_.sends_to(wg_id, peer_address); }

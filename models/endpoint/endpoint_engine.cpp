@@ -58,6 +58,8 @@ EndpointEngine::EndpointEngine(const sc_core::sc_module_name& name, const Endpoi
   generation_since_ = 0;
 }
 
+EndpointEngine::~EndpointEngine() = default;
+
 /// What memory or links still answer finds no requester. What peers have sent until now is lost when it arrives.
 void EndpointEngine::reset() {
   std::vector<std::pair<Picoseconds, RingEvent>> arriving;

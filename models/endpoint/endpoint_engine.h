@@ -25,6 +25,7 @@ class EndpointEngine : public sc_core::sc_module, public Component, public Order
 
   EndpointEngine(const sc_core::sc_module_name& name, const EndpointParameters& parameters, bool functional,
                  std::uint16_t gpu);
+  ~EndpointEngine() override;
 
   /// One line for each ring that waits.
   std::vector<std::string> diagnosis() const override;

@@ -79,6 +79,8 @@ FabricPort::FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, s
       [this](std::size_t i) { registers.received[i].set(i < received_.size() ? received_[i] : 0); });
 }
 
+FabricPort::~FabricPort() = default;
+
 void FabricPort::make_endpoint_sockets() {
   from_endpoint =
       std::make_unique<DataTargetSocket<FabricPort>>("fabric_from_endpoint", this, &FabricPort::request, from_engine);

@@ -39,6 +39,7 @@ class FabricPort : public sc_core::sc_module, public Component, public OrderTell
   /// `neighbours[i]` is the GPU or switch behind port i.
   FabricPort(const sc_core::sc_module_name& name, std::uint16_t gpu, std::uint32_t header_bytes,
              const std::vector<std::uint32_t>& neighbours, Route route, std::uint32_t receivers);
+  ~FabricPort() override;
 
   /// Makes the sockets of an endpoint engine, once, before the simulation starts.
   void make_endpoint_sockets();

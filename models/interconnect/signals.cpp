@@ -69,6 +69,8 @@ Signals::Signals(const sc_core::sc_module_name& name, std::uint16_t gpu) : sc_mo
   dont_initialize();
 }
 
+Signals::~Signals() = default;
+
 void Signals::compute_request(int, tlm::tlm_generic_payload& transaction, Picoseconds delay) {
   if (extension_of(transaction).operation ==
       Operation::store) {  // may release waits, which are not answered in its call

@@ -30,6 +30,7 @@ class Signals : public sc_core::sc_module,
   registers::Signals registers{"registers"};
 
   Signals(const sc_core::sc_module_name& name, std::uint16_t gpu);
+  ~Signals() override;
 
   /// One line for each workgroup's wait that is not fulfilled.
   std::vector<std::string> diagnosis() const override;

@@ -33,6 +33,8 @@ FollowingOperations::FollowingOperations(const sc_core::sc_module_name& name, re
   registers_.followed.on_refresh([this] { registers_.followed.set(tiles_); });
 }
 
+FollowingOperations::~FollowingOperations() = default;
+
 /// An operation is checked when it is written, with what the other registers hold then.
 void FollowingOperations::check() {
   const auto& operation = registers_.follow_operation;

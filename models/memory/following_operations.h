@@ -29,6 +29,7 @@ class FollowingOperations : public sc_core::sc_module, public Component {
 
   FollowingOperations(const sc_core::sc_module_name& name, registers::NearMemory& registers, bool functional,
                       std::uint16_t gpu);
+  ~FollowingOperations() override;
 
   /// Forgets all tiles. It is called when the near-memory unit is reset, whose registers it has.
   void reset();

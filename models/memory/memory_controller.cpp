@@ -77,6 +77,8 @@ MemoryController::MemoryController(const sc_core::sc_module_name& name, const Me
   sensitive << first_stage << kernel_active;
 }
 
+MemoryController::~MemoryController() = default;
+
 void MemoryController::make_port(Port port) {
   const char* names[] = {"from_cache",   "from_bypass", "from_peers", "from_dma",
                          "from_tracker", "from_nic",    "from_unit",  "from_endpoint"};

@@ -68,6 +68,7 @@ class MemoryController : public sc_core::sc_module, public Component {
 
   MemoryController(const sc_core::sc_module_name& name, const MemoryParameters& parameters,
                    const TrackerParameters& tracker_parameters, bool functional, std::uint16_t gpu, Trace* trace);
+  ~MemoryController() override;
 
   /// Makes the port of a near-memory unit with these registers, once, before the simulation starts. The unit is reset
   /// with them and outlives the controller's use.

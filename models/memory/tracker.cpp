@@ -41,6 +41,8 @@ Tracker::Tracker(const sc_core::sc_module_name& name, const TrackerParameters& p
   });
 }
 
+Tracker::~Tracker() = default;
+
 Tracker::Counted Tracker::accept(const Access& access) {
   const Producer& producer = access.producer;
   if (!names_tile(producer)) {

@@ -46,6 +46,7 @@ class Tracker : public sc_core::sc_module, public Component, public MapHolder, p
       "running_output"};
 
   Tracker(const sc_core::sc_module_name& name, const TrackerParameters& parameters, std::uint16_t gpu, Trace* trace);
+  ~Tracker() override;
 
   /// A store or update that the controller accepts.
   struct Access {

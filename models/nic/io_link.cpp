@@ -19,6 +19,8 @@ IoLink::IoLink(const sc_core::sc_module_name& name, const NicParameters& paramet
       reads_(traffic_class_of("nic_read", TrafficDirection::reads).value_or(TrafficClass::control)),
       writes_(traffic_class_of("nic_write", TrafficDirection::writes).value_or(TrafficClass::control)) {}
 
+IoLink::~IoLink() = default;
+
 /// The payload of messages is the NIC's own traffic. Queues, records and completions are control, as kernel packets
 /// are.
 TrafficClass IoLink::traffic_of(const Purpose& purpose) const {

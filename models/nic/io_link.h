@@ -43,6 +43,7 @@ class IoLink : public sc_core::sc_module, public OrderTeller {
 
   /// `number` is the NIC's.
   IoLink(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number);
+  ~IoLink() override;
 
   /// A load does not overtake the stores before it, as on PCI Express. `real`: its data are needed in runs without
   /// data, too.

@@ -38,6 +38,8 @@ Nic::Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, b
   engine.on_debug(&Nic::engine_debug);
 }
 
+Nic::~Nic() = default;
+
 void Nic::reset() {
   io.reset();
   while (!events_.empty()) events_.pop();

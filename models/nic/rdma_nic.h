@@ -34,6 +34,7 @@ class Nic : public sc_core::sc_module, public PacketReceiver, public Component {
   /// has no data; inline data, fetch-and-adds, queues and completions are always real.
   Nic(const sc_core::sc_module_name& name, const NicParameters& parameters, bool functional, std::uint16_t number,
       Trace* trace = nullptr);
+  ~Nic() override;
 
   void receive(const PacketPointer& packet, Picoseconds sent) override;
 

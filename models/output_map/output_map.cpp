@@ -40,6 +40,8 @@ OutputMap::OutputMap(const sc_core::sc_module_name& name, const OutputMapParamet
   });
 }
 
+OutputMap::~OutputMap() = default;
+
 DataInitiatorSocket<OutputMap>& OutputMap::route(std::uint64_t address) {
   if (address_map::gpu_of(address) != gpu_) return remote;
   if (address_map::is_hbm(address)) return cache;

@@ -36,6 +36,7 @@ class OutputMap : public sc_core::sc_module, public Component, public MapHolder 
       "running_output"};
 
   OutputMap(const sc_core::sc_module_name& name, const OutputMapParameters& parameters, std::uint16_t gpu);
+  ~OutputMap() override;
 
   /// A store of the workgroup to this local address goes to a peer.
   bool maps(std::uint32_t wg_id, std::uint64_t address) const;

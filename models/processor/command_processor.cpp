@@ -44,6 +44,8 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, std::uin
   set_stack_size(stack_bytes);
 }
 
+CommandProcessor::~CommandProcessor() = default;
+
 void CommandProcessor::main() {
   const int on_stack = 0;
   stack_end_ = reinterpret_cast<std::uintptr_t>(&on_stack + 1);

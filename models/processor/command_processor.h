@@ -34,6 +34,7 @@ class CommandProcessor : public Processor {
 
   CommandProcessor(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                    Trace* trace = nullptr);
+  ~CommandProcessor() override;
 
   /// Sets the program that runs from the start of simulation on. To be called before the start.
   void run(Program program) { program_ = std::move(program); }

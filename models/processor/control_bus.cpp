@@ -21,6 +21,8 @@ ControlBus::ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, P
   processor.register_transport_dbg(this, &ControlBus::debug_from_processor);
 }
 
+ControlBus::~ControlBus() = default;
+
 ControlBus::Route ControlBus::route(std::uint64_t address) {
   if (address_map::gpu_of(address) != gpu_) return {remote.size() != 0 ? &remote : nullptr, address, true};
   if (address_map::is_hbm(address)) return {memory.size() != 0 ? &memory : nullptr, address, false};

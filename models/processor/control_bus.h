@@ -31,6 +31,7 @@ class ControlBus : public sc_core::sc_module {
   ErrorPort errors{"errors"};
 
   ControlBus(const sc_core::sc_module_name& name, std::uint16_t gpu, Picoseconds register_access);
+  ~ControlBus() override;
 
   /// The observer of accesses that address no register block, and of accesses to other GPUs' registers; blocks report
   /// their own. Null: none.

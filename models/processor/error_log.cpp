@@ -23,6 +23,8 @@ ErrorLog::ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries)
   sensitive << changed_;
 }
 
+ErrorLog::~ErrorLog() = default;
+
 void ErrorLog::report(const char* block_name, const ErrorRecord& record) {
   ++reported_;
   if (on_report_) on_report_({block_name, record, now()});

@@ -32,6 +32,7 @@ class ErrorLog : public registers::ErrorLog, public ErrorReport {
   sc_core::sc_out<bool> interrupt{"interrupt"};  ///< raised while the FIFO has an entry
 
   ErrorLog(const sc_core::sc_module_name& name, std::uint32_t entries);
+  ~ErrorLog() override;
 
   void report(const char* block_name, const ErrorRecord& record) override;
   /// The register `block` shows this number for reports under the name, besides those of the catalogue. The first

@@ -63,6 +63,8 @@ FirmwareCore::FirmwareCore(const sc_core::sc_module_name& name, std::uint16_t gp
   dont_initialize();
 }
 
+FirmwareCore::~FirmwareCore() = default;
+
 void FirmwareCore::start_of_simulation() {
   if (entry_) {
     core.hart().pc = *entry_;

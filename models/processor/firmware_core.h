@@ -32,6 +32,7 @@ class FirmwareCore : public Processor {
  public:
   FirmwareCore(const sc_core::sc_module_name& name, std::uint16_t gpu, const ProcessorParameters& parameters,
                Trace* trace = nullptr);
+  ~FirmwareCore() override;
 
   static constexpr std::uint64_t first_page_bytes = 4096;
 

@@ -61,6 +61,8 @@ void DataTargetBase::report_to(ErrorPort& errors, const char* block) {
   block_ = block;
 }
 
+DataTargetBase::~DataTargetBase() = default;
+
 void DataTargetBase::refuse(tlm::tlm_generic_payload& transaction, const Malformed& found) {
   const std::string text = fmt::format("{}: {}: {}", basename(), describe(transaction), found.text);
   transaction.set_response_status(found.response);
@@ -166,6 +168,8 @@ bool DataTargetBase::Forward::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm:
 DataInitiatorBase::DataInitiatorBase(const char* name) : tlm::tlm_initiator_socket<256, DataProtocol>(name) {
   m_export.bind(backward_);
 }
+
+DataInitiatorBase::~DataInitiatorBase() = default;
 
 bool DataInitiatorBase::probe(std::uint64_t address, unsigned bytes) {
   tlm::tlm_generic_payload access;

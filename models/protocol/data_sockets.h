@@ -23,6 +23,7 @@ namespace t3vp {
 class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
  public:
   explicit DataTargetBase(const char* name);
+  ~DataTargetBase() override;
 
   /// Responds to a request: the response reaches the initiator after `delay`. In the request handler this completes the
   /// request call; later it is a call of its own. A blocking initiator returns.
@@ -77,6 +78,7 @@ class DataTargetBase : public tlm::tlm_target_socket<256, DataProtocol> {
 class DataInitiatorBase : public tlm::tlm_initiator_socket<256, DataProtocol> {
  public:
   explicit DataInitiatorBase(const char* name);
+  ~DataInitiatorBase() override;
 
   /// Sends a request that reaches the target after `delay`. Its response goes to the handler, perhaps before this
   /// returns.

@@ -17,8 +17,8 @@ namespace t3vp {
 /// "node.gpu0.cache: banks is 0, expected 1 to 65536, a power of two".
 class ParameterError : public std::invalid_argument {
  public:
-  ParameterError(const std::string& block, std::string name, const std::string& value, const std::string& expected)
-      : invalid_argument(block + ": " + name + " is " + value + ", expected " + expected), parameter(std::move(name)) {}
+  ParameterError(const std::string& block, const std::string& name, const std::string& value,
+                 const std::string& expected);
 
   const std::string parameter;  ///< name of the structure's member
 };
@@ -32,26 +32,23 @@ class ParameterCheck {
   /// Throws ParameterError unless the parameter holds.
   template <typename T>
   void require(bool holds, const std::string& parameter, const T& value, const std::string& expected) const {
-    if (!holds) fail(parameter, value, expected);
+    if (!holds) fail(parameter, text_of(value), expected);
   }
 
   /// Returns the check of a structure that is a member of this block's.
-  ParameterCheck below(const std::string& member) const {
-    ParameterCheck check(block_);
-    check.prefix_ = prefix_ + member + ".";
-    return check;
-  }
+  ParameterCheck below(const std::string& member) const;
 
   static constexpr bool is_power_of_two(std::uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
  private:
   template <typename T>
-  [[noreturn]] void fail(const std::string& parameter, const T& value, const std::string& expected) const {
+  static std::string text_of(const T& value) {
     std::ostringstream text;
     text.precision(10);
     text << value;
-    throw ParameterError(block_, prefix_ + parameter, text.str(), expected);
+    return text.str();
   }
+  [[noreturn]] void fail(const std::string& parameter, const std::string& value, const std::string& expected) const;
 
   std::string block_, prefix_;
 };

@@ -4,6 +4,8 @@
 
 namespace t3vp {
 
+TransactionPool::~TransactionPool() = default;
+
 Transaction& TransactionPool::make(Operation operation, std::uint64_t address, const Shape& shape) {
   if (free_.empty()) {
     all_.push_back(std::make_unique<Transaction>(this));

@@ -54,6 +54,7 @@ class Transaction : public tlm::tlm_generic_payload {
 class TransactionPool : public tlm::tlm_mm_interface {
  public:
   TransactionPool() = default;
+  ~TransactionPool() override;
   TransactionPool(const TransactionPool&) = delete;
   TransactionPool& operator=(const TransactionPool&) = delete;
 

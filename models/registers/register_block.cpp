@@ -39,6 +39,8 @@ RegisterBlock::RegisterBlock(const sc_core::sc_module_name& name, const BlockDes
   socket.register_transport_dbg(this, &RegisterBlock::transport_dbg);
 }
 
+RegisterBlock::~RegisterBlock() = default;
+
 void RegisterBlock::lay_out() {
   std::size_t elements = 0;
   std::uint64_t end = 0;

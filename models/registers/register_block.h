@@ -42,6 +42,7 @@ class RegisterBlock : public sc_core::sc_module {
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reset_line{"reset_line"};
 
   RegisterBlock(const sc_core::sc_module_name& name, const BlockDescription& description);
+  ~RegisterBlock() override;
 
   const BlockDescription& description() const { return description_; }
 

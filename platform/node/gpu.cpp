@@ -118,6 +118,8 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
   for (OrderTeller* teller : within<OrderTeller>(*this)) teller->tell_order_to(race_watch_.observer());
 }
 
+Gpu::~Gpu() = default;
+
 processor::CommandProcessor& Gpu::native() {
   return processor_as<processor::CommandProcessor>(processor, "native command processor");
 }

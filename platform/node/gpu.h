@@ -42,6 +42,7 @@ class Gpu : public sc_core::sc_module {
   Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, const Placement& placement,
       const SimulationOptions& options, const t3_kernel* const* kernels, Trace* trace,
       races::RaceDetector* races = nullptr);
+  ~Gpu() override;
 
   /// The processor of its firmware: one of the two below.
   processor::Processor& processor;

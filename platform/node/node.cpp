@@ -34,6 +34,8 @@ Node::Node(const sc_core::sc_module_name& name, const NodeParameters& parameters
   for (const auto& gpu : gpus_) gpu->processor.join(*hosts_);
 }
 
+Node::~Node() = default;
+
 void Node::connect(const NodeParameters& parameters, Trace* trace) {
   for (const SwitchPlacement& placement : parameters.fabric.switches) {
     switches_.push_back(std::make_unique<interconnect::Switch>(

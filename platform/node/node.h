@@ -24,6 +24,7 @@ class Node : public sc_core::sc_module {
   /// A list for each GPU.
   Node(const sc_core::sc_module_name& name, const NodeParameters& parameters,
        const std::vector<const t3_kernel* const*>& kernels, Trace* trace);
+  ~Node() override;
 
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
   /// They are sorted by the GPUs that send, port after port, then by the switches.

@@ -35,6 +35,8 @@ Core::Core(const sc_core::sc_module_name& name, const CoreParameters& parameters
   SC_THREAD(main);
 }
 
+Core::~Core() = default;
+
 void Core::main() {
   keeper_.reset();
   while (!halted_) {

@@ -47,6 +47,7 @@ class Core : public sc_core::sc_module, private Environment {
   sc_core::sc_in<bool> external_interrupt{"external_interrupt"};  ///< mip.MEIP
 
   Core(const sc_core::sc_module_name& name, const CoreParameters& parameters);
+  ~Core() override;
 
   /// Its registers, for who starts, watches or debugs it; of a running core they are those of its last wait.
   Hart& hart() { return hart_; }
