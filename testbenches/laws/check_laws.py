@@ -26,7 +26,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("t3vp")
     parser.add_argument("root")
-    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--pairs", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pair", type=int)
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
