@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <sstream>
 
@@ -145,6 +146,9 @@ int run_command(int argc, const char* const* argv) {
   } catch (const InputError& error) {
     print_error(error.what());
     return bad_input;
+  } catch (const std::filesystem::filesystem_error& error) {
+    print_error(fmt::format("t3vp: {}: {}", error.path1().string(), error.code().message()));
+    return failed;
   } catch (const std::bad_alloc&) {
     print_error("t3vp: there is not enough memory");
     return failed;

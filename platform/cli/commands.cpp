@@ -163,7 +163,7 @@ void add_experiment(CLI::App& app, Commands& commands) {
   add_machine_options(*experiment, command);
   add_exit_codes(experiment, commands,
                  {"All runs passed, and all metrics and plots were made; with --slurm: the jobs were submitted.",
-                  "A run failed, a metric that the file asks for is unknown, or a plot could not be drawn; with "
+                  "A run failed, no report has a metric that the file asks for, or a plot could not be drawn; with "
                   "--status: a run has not passed yet."});
 }
 
@@ -256,7 +256,7 @@ void add_validate(CLI::App& app, Commands& commands) {
       ->transform(whole_number(1, 1024));
   add_exit_codes(validate, commands,
                  {"95% or more of each file's rows have all their values, whatever the errors are.",
-                  "Fewer have them, or a picture could not be drawn."});
+                  "Fewer have them, or gnuplot failed."});
 }
 
 void add_keys(CLI::App& app, Commands& commands) {

@@ -68,7 +68,7 @@ int experiment(const ExperimentCommand& command) {
   require_apart(outputs_of(experiment, plan, results, out));
   prepare_folder(out);
   prepare_folder(runs, "--runs");
-  for (const char* earlier : {"compare.csv", "result.md"}) fs::remove(out / earlier);
+  for (const char* earlier : {"compare.csv", "result.md"}) remove_earlier(out / earlier);
   run_missing(experiment, plan, outline, results, out / "results.csv");
 
   results.evaluate();

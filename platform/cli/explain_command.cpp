@@ -5,6 +5,7 @@
 #include "cli/command_line.h"
 #include "io/console.h"
 #include "io/input_error.h"
+#include "report/comparison.h"
 #include "report/explanation.h"
 #include "report/report.h"
 
@@ -30,6 +31,13 @@ nlohmann::json explained_report(const std::filesystem::path& file) {
   return report;
 }
 
+void explain_difference(const ExplainCommand& command, const nlohmann::json& first) {
+  const nlohmann::json second = explained_report(command.reports.back());
+  print(explanation(first, second));
+  if (const std::string place = different_workload(first, second); !place.empty())
+    print(fmt::format("warning: the workloads differ in {}\n", place));
+}
+
 }  // namespace
 
 int explain(const ExplainCommand& command) {
@@ -37,7 +45,7 @@ int explain(const ExplainCommand& command) {
   if (command.reports.size() == 1)
     print(explanation(first));
   else
-    print(explanation(first, explained_report(command.reports.back())));
+    explain_difference(command, first);
   return success;
 }
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/command_line.h"
 #include "cli/runs_of_tables.h"
 #include "experiment/correlation_plots.h"
@@ -18,13 +20,18 @@ namespace fs = std::filesystem;
 /// Returns the name of the system that represents this machine.
 std::string system_of(const std::string& machine) { return machine + "-4"; }
 
-Outputs outputs_of(const std::vector<Measurement>& values, const Plan& plan, const Results& results,
-                   const fs::path& out, const fs::path& table) {
-  Outputs outputs{{table}, {}};
-  for (const std::string& name : correlation_names(values))
-    for (const char* kind : {".gnuplot", ".svg", ".log"}) outputs.files.push_back(out / (name + kind));
-  add_runs(outputs, plan, results);
-  return outputs;
+/// The table and the pictures, also those that only an earlier call with other files has made.
+std::vector<fs::path> own_files(const fs::path& out, const fs::path& table) {
+  std::vector<fs::path> files{table};
+  for (const std::string& name : correlation_names())
+    for (const char* kind : {".gnuplot", ".svg", ".log"}) files.push_back(out / (name + kind));
+  return files;
+}
+
+/// A row's values fail alike: each line once.
+void print_once(const std::vector<std::string>& lines) {
+  for (auto line = lines.begin(); line != lines.end(); ++line)
+    if (std::find(lines.begin(), line, *line) == line) print_error(*line);
 }
 
 /// What was measured and is not in the table.
@@ -46,10 +53,12 @@ int validate(const ValidateCommand& command) {
   const fs::path out = command.out.empty() ? fs::path("out") / command.machine : command.out;
   const fs::path runs = out / "runs", table = out / (command.machine + ".csv");
   Results results(experiment, plan, runs);
-  require_apart(outputs_of(measured.values, plan, results, out, table));
+  Outputs outputs{own_files(out, table), {}};
+  add_runs(outputs, plan, results);
+  require_apart(outputs);
   prepare_folder(out);
   prepare_folder(runs);
-  fs::remove(table);
+  for (const fs::path& file : own_files(out, table)) remove_earlier(file);
   const RunOutline outline{command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s, Shard{}};
   make_missing_runs(experiment, plan, outline, results, [] {});
 
@@ -57,13 +66,14 @@ int validate(const ValidateCommand& command) {
   write_text(table, validation_csv(predictions));
   const Pictures pictures = draw_correlations(predictions, out);
   print(fmt::format("{}{} runs; {}\n", validation_table(predictions), plan.runs.size(), table.string()));
+  for (const std::string& line : values_without_ratio(predictions)) print(line + "\n");
   print_left_out(measured);
   if (pictures.gnuplot_missing)
     print_error("No pictures: they need gnuplot (sudo apt-get install gnuplot-nox), then run this again.");
   const std::vector<std::string> incomplete = incomplete_files(predictions);
   for (const auto& list : {pictures.failures, incomplete}) faults.insert(faults.end(), list.begin(), list.end());
   print_failures(results);
-  for (const std::string& line : faults) print_error(line);
+  print_once(faults);
   return incomplete.empty() && pictures.failures.empty() ? success : failed;
 }
 

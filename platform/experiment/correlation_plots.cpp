@@ -30,14 +30,18 @@ struct Correlation {
   }
 };
 
+std::string stem_of(const std::string& file) { return fs::path(file).stem().string(); }
+
+std::string rates_of(const std::string& stem) { return stem + "-rates"; }
+
 std::string name_of(const Measurement& value) {
-  return fs::path(value.file).stem().string() + (value.unit == "GB/s" ? "-rates" : "");
+  return value.unit == "GB/s" ? rates_of(stem_of(value.file)) : stem_of(value.file);
 }
 
 std::vector<Correlation> correlations_of(const std::vector<Prediction>& predictions) {
   std::vector<Correlation> all;
   for (const Prediction& one : predictions) {
-    if (!one.is_there()) continue;
+    if (!one.has_ratio()) continue;
     const std::string name = name_of(*one.measurement);
     auto found = std::find_if(all.begin(), all.end(), [&](const Correlation& other) { return other.name == name; });
     if (found == all.end()) found = all.insert(all.end(), {name, one.measurement->file, one.measurement->unit, {}});
@@ -89,10 +93,10 @@ std::string script_of(const Correlation& correlation) {
 
 }  // namespace
 
-std::vector<std::string> correlation_names(const std::vector<Measurement>& values) {
+std::vector<std::string> correlation_names() {
   std::vector<std::string> names;
-  for (const Measurement& value : values)
-    if (std::find(names.begin(), names.end(), name_of(value)) == names.end()) names.push_back(name_of(value));
+  for (const std::string& file : simulated_files())
+    for (const std::string& name : {stem_of(file), rates_of(stem_of(file))}) names.push_back(name);
   return names;
 }
 

@@ -8,8 +8,8 @@
 
 namespace t3vp {
 
-/// The NAMEs of what draw_correlations() may write, each once.
-std::vector<std::string> correlation_names(const std::vector<Measurement>& values);
+/// The NAMEs of all that draw_correlations() may write for any files.
+std::vector<std::string> correlation_names();
 
 /// Draws simulated over measured values of each file and unit on logarithmic axes, with the band within 10%. Writes
 /// NAME.gnuplot and lets gnuplot, where it is installed, make NAME.svg of it.

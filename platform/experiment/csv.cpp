@@ -85,7 +85,12 @@ CsvTable read_csv(const std::filesystem::path& file, const std::vector<std::stri
   for (const std::string& column : required_columns)
     if (std::find(table.columns.begin(), table.columns.end(), column) == table.columns.end())
       throw InputError(file.string(), "no column " + column, "a CSV file with the column " + column);
+  for (auto column = table.columns.begin(); column != table.columns.end(); ++column)
+    if (std::find(table.columns.begin(), column, *column) != column)
+      throw InputError(file.string(), fmt::format("the column {} twice", *column), "each column once");
   for (std::vector<std::string> row; read_row(in, row);) {
+    const bool is_blank = row.size() == 1 && row.front().empty() && table.columns.size() > 1;
+    if (is_blank) continue;
     if (row.size() != table.columns.size())
       throw InputError(table.place_of(table.rows.size()), fmt::format("{} values", row.size()),
                        fmt::format("{}", table.columns.size()));

@@ -40,7 +40,9 @@ std::vector<std::string> csv_files(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator(); entry.increment(error))
     if (entry->path().extension() == ".csv") names.push_back(entry->path().filename().string());
-  if (error) throw InputError("--data " + folder.string(), error.message(), "a folder with measured times");
+  if (error)
+    throw InputError("--data " + folder.string(), fmt::format("no folder that can be read ({})", error.message()),
+                     "a folder with measured times");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -82,6 +84,13 @@ bool has_no_runs(const std::string& name) {
 
 }  // namespace
 
+std::vector<std::string> simulated_files() {
+  std::vector<std::string> names;
+  for (const MeasuredFile& one : known_files()) names.push_back(one.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Measurements read_measurements(const fs::path& folder) {
   const std::vector<MeasuredFile> kinds = known_files();
   Measurements found;
@@ -96,12 +105,9 @@ Measurements read_measurements(const fs::path& folder) {
       (has_no_runs(name) ? found.set_aside : found.unread).push_back(name);
     }
   }
-  if (!any && found.set_aside.empty()) {
-    std::vector<std::string> known;
-    for (const MeasuredFile& one : kinds) known.push_back(one.name);
+  if (!any && found.set_aside.empty())
     throw InputError("--data " + folder.string(), "none of the known files",
-                     fmt::format("one of {}", fmt::join(known, ", ")));
-  }
+                     fmt::format("one of {}", fmt::join(simulated_files(), ", ")));
   return found;
 }
 

@@ -63,6 +63,9 @@ struct Measurements {
   std::vector<std::string> unread;     ///< CSV files of other names
 };
 
+/// The names of the known files that runs predict, in order.
+std::vector<std::string> simulated_files();
+
 /// Reads the files of known names in the folder. Throws InputError about a file or row that is not as it should be, and
 /// about a folder without a known file.
 Measurements read_measurements(const std::filesystem::path& folder);

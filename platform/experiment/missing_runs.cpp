@@ -98,7 +98,7 @@ class MissingRuns {
     for (auto run = left_.begin(); run != left_.end();) {
       if (children_.running() >= outline_.jobs) return true;
       const fs::path folder = results_.folder_of(*run);
-      fs::create_directories(folder);
+      prepare_folder(folder, "a run's folder");
       std::optional<FileLock> lock = FileLock::try_file(folder / "lock");
       if (!lock) {
         ++run;

@@ -80,7 +80,7 @@ std::string errors_of_file(const std::string& file, const std::vector<Prediction
     auto found =
         std::find_if(by_quantity.begin(), by_quantity.end(), [&](const Errors& errors) { return errors.name == name; });
     if (found == by_quantity.end()) found = by_quantity.insert(by_quantity.end(), Errors{name, ""});
-    if (!one.is_there()) continue;
+    if (!one.has_ratio()) continue;
     all.add(one);
     found->add(one);
   }
@@ -92,7 +92,9 @@ std::string errors_of_file(const std::string& file, const std::vector<Prediction
 
 }  // namespace
 
-bool Prediction::is_there() const { return std::isfinite(simulated) && simulated > 0; }
+bool Prediction::is_there() const { return std::isfinite(simulated); }
+
+bool Prediction::has_ratio() const { return is_there() && simulated > 0; }
 
 Experiment experiment_of(const std::vector<Measurement>& values, const std::string& system,
                          const std::filesystem::path& data) {
@@ -141,6 +143,16 @@ std::string validation_table(const std::vector<Prediction>& predictions) {
   std::string text = fmt::format("{:<40}{:>6}{:>10}{:>10}{:>10}\n", "file", "values", "error", "bias", "worst");
   for (const std::string& file : files_of(predictions)) text += errors_of_file(file, of_file(predictions, file));
   return text;
+}
+
+std::vector<std::string> values_without_ratio(const std::vector<Prediction>& predictions) {
+  std::vector<std::string> lines;
+  for (const Prediction& one : predictions)
+    if (one.is_there() && !one.has_ratio())
+      lines.push_back(fmt::format("{}: row {}: {} is {} simulated and {} measured: in no mean and no picture",
+                                  one.measurement->file, one.measurement->row, one.measurement->quantity, one.simulated,
+                                  one.measurement->measured));
+  return lines;
 }
 
 std::vector<std::string> incomplete_files(const std::vector<Prediction>& predictions) {

@@ -20,6 +20,8 @@ struct Prediction {
   double simulated;  ///< in the measured value's unit; NaN where a run has failed or is refused
 
   bool is_there() const;
+  /// It is there and above 0: means of ratios and pictures have it.
+  bool has_ratio() const;
   /// Simulated over measured, less 1.
   double error() const { return simulated / measurement->measured - 1; }
 };
@@ -34,6 +36,9 @@ std::string validation_csv(const std::vector<Prediction>& predictions);
 /// A line per file, and one per quantity where a file has several: exp(mean |ln(simulated / measured)|) - 1, the bias
 /// exp(mean ln(simulated / measured)) - 1, and the worst error with its row.
 std::string validation_table(const std::vector<Prediction>& predictions);
+
+/// A line for each value that is there and has no ratio.
+std::vector<std::string> values_without_ratio(const std::vector<Prediction>& predictions);
 
 /// A line for each file of which less than 95% of the rows have all their values.
 std::vector<std::string> incomplete_files(const std::vector<Prediction>& predictions);

@@ -91,6 +91,14 @@ void require_apart(const Outputs& outputs) {
   }
 }
 
+void remove_earlier(const fs::path& file) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(fs::symlink_status(file, error));
+  if (is_folder || (!fs::remove(file, error) && error))
+    throw InputError(file.string(), is_folder ? "a folder" : "an earlier result that cannot be removed",
+                     "a file that this command may write");
+}
+
 void remove_results(const fs::path& folder) {
   for (const fs::path& file : results_in(folder)) {
     std::error_code error;

@@ -20,6 +20,9 @@ struct Outputs {
 /// outputs is one of files_read(), whatever links lead there, or is another output.
 void require_apart(const Outputs& outputs);
 
+/// Removes a file of an earlier call. Throws InputError about something else of that name.
+void remove_earlier(const std::filesystem::path& file);
+
 /// Removes report.json, trace.json and the arrays of an earlier run, so that they are not taken for results of a later
 /// run. Also removes incomplete files of an earlier run. Other files stay. Throws std::runtime_error when it cannot.
 void remove_results(const std::filesystem::path& folder);

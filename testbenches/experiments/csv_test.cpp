@@ -30,10 +30,17 @@ TEST_CASE("a number is found by its row's key") {
   CHECK(table.text("id", "y", "name").empty());
 }
 
+TEST_CASE("blank lines hold no row") {
+  const Folder folder;
+  CHECK(read_csv(folder.write("t.csv", std::string("a,b\n1,2\n\n3,4\n\n")), {}).rows.size() == 2);
+  CHECK(read_csv(folder.write("t.csv", std::string("a\n\n1\n")), {}).rows.size() == 2);
+}
+
 TEST_CASE("ragged rows and missing columns are refused") {
   const Folder folder;
   CHECK_THROWS_AS(read_csv(folder.write("t.csv", std::string("a,b\n1\n")), {}), InputError);
   CHECK_THROWS_AS(read_csv(folder.write("t.csv", std::string("a,b\n1,2\n")), {"c"}), InputError);
+  CHECK_THROWS_AS(read_csv(folder.write("t.csv", std::string("a,b,a\n1,2,3\n")), {}), InputError);
   CHECK_THROWS_AS(read_csv(folder.write("t.csv", std::string()), {"c"}), InputError);
 }
 

@@ -21,6 +21,9 @@ TEST_CASE("a file of measured times that is not as it should be is refused with 
       {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min\nX,1,OP,256,256,64,8,7\n", "gemm.csv", "no column us_max"},
       {"gemm.csv", "model,tp,sublayer,M,N,K,us,us_min,us_max,dtype\nX,1,OP,256,256,64,8,7,9,fp8\n", "gemm.csv",
        "columns model,tp,sublayer,M,N,K,us,us_min,us_max,dtype"},
+      {"gemm.csv", "model,tp,sublayer,M,N,K,us,us,us_min,us_max\nX,1,OP,256,256,64,8,8,7,9\n", "gemm.csv",
+       "the column us twice"},
+      {"gemm.csv", gemm + "X,1,OP,256,256,64,8,8.5,9\n", "gemm.csv: row 1: us_min", "8.5"},
       {"gemm.csv", gemm + good + "X,1,OP,256,256,64,8,7\n", "gemm.csv: row 2", "8 values"},
       {"gemm.csv", gemm + good + good + "X,1,QKV,256,256,64,8,7,9\n", "gemm.csv: row 3: sublayer", "QKV"},
       {"gemm.csv", gemm + "X,1,OP,256.5,256,64,8,7,9\n", "gemm.csv: row 1: M", "256.5"},
@@ -119,6 +122,53 @@ TEST_CASE("a run that fails or is refused leaves its row without a simulated tim
   REQUIRE(rows.size() == 3);
   CHECK_FALSE(rows[0].at("simulated").empty());
   for (const std::size_t row : {1UL, 2UL}) CHECK((rows[row].at("simulated").empty() && rows[row].at("error").empty()));
+}
+
+TEST_CASE("all values of a row that is refused for one reason have one line") {
+  const MeasuredTimes times;
+  times.put("known_contention.csv",
+            "model,sublayer,tp,M,N,K,transpose_b,tile_m,tile_n,group_m,sms_taken,kind,gemm_alone_us,gemm_beside_us,"
+            "stream_GBps_beside\nany,,1,300,520,136,False,64,128,3,300,write,9,10,250\n");
+  const Outcome outcome = times.validate();
+  CHECK(outcome.exit_code == 1);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 2);
+  CHECK_THAT(outcome.err, Catch::Contains("found 300, expected at most 131"));
+  CHECK_THAT(outcome.err, Catch::Contains("0 of 1 rows simulated"));
+}
+
+TEST_CASE("a value of which nothing is simulated is there, and in no mean") {
+  const MeasuredTimes times;
+  times.put("gemm_dram_bytes.csv",
+            "kernel,model,sublayer,tp,M,N,K,transpose_b,tile_m,tile_n,group_m,dram_read_bytes,dram_write_bytes,"
+            "l2_read_sectors,l2_write_sectors,ns\nknown,any,OP,8,512,512,128,True,128,256,1,200000,300000,1,1,50\n");
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.out, Catch::Contains("row 1: dram_write_bytes is 0 simulated and 300000 measured"));
+  const auto rows = rows_of(times.table());
+  REQUIRE(rows.size() == 2);
+  CHECK(std::stod(rows[0].at("simulated")) > 0);
+  CHECK((rows[1].at("simulated") == "0.000" && rows[1].at("error") == "-1.0000"));
+}
+
+TEST_CASE("pictures of an earlier call with other files are gone") {
+  const MeasuredTimes times;
+  times.put("collectives.csv", std::string(collectives_header) + "2,all_gather,0.01,5,5,5\n");
+  fs::create_directory(times / "results");
+  times.write("results/gemm.svg", std::string("old"));
+  times.write("results/own.svg", std::string("old"));
+  REQUIRE(times.validate().exit_code == 0);
+  CHECK_FALSE(fs::exists(times / "results/gemm.svg"));
+  CHECK(fs::exists(times / "results/own.svg"));
+}
+
+TEST_CASE("a folder in place of the table is told by its name") {
+  const MeasuredTimes times;
+  times.put("collectives.csv", std::string(collectives_header) + "2,all_gather,0.01,5,5,5\n");
+  fs::create_directories(times.table());
+  const Outcome outcome = times.validate();
+  CHECK(outcome.exit_code == 2);
+  CHECK_THAT(outcome.err, Catch::Contains("h200.csv: found a folder, expected a file"));
 }
 
 TEST_CASE("19 of 20 rows are enough") {
