@@ -15,7 +15,8 @@
 
 namespace t3vp::nic {
 
-struct Packet {
+/// A packet but for its payload's bytes.
+struct PacketHeader {
   enum class Kind : std::uint8_t {
     write,
     accumulate,  ///< a write whose bytes are added
@@ -45,14 +46,17 @@ struct Packet {
   std::uint32_t immediate = 0;
   bool first = false, last = false, has_immediate = false;
   NicSyndrome syndrome = NicSyndrome::ok;
-  Status reason = Status::ok;       ///< of a refusal by memory: what it has said
-  OrderPoint order = 0;             ///< where its sender is
-  std::vector<unsigned char> data;  ///< empty where data are not simulated
+  Status reason = Status::ok;  ///< of a refusal by memory: what it has said
+  OrderPoint order = 0;        ///< where its sender is
 
   /// Its bytes go to the peer's memory.
   bool is_write() const { return kind == Kind::write || kind == Kind::accumulate; }
   bool is_request() const { return kind <= Kind::add_request; }
   std::uint32_t payload() const { return is_write() || kind == Kind::read_response ? bytes : 0; }
+};
+
+struct Packet : PacketHeader {
+  std::vector<unsigned char> data;  ///< empty where data are not simulated
 };
 
 using PacketPointer = std::shared_ptr<const Packet>;

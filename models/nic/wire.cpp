@@ -1,6 +1,7 @@
 #include "nic/wire.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nic/wire_ranges.h"
 #include "protocol/checked_parameters.h"
@@ -10,9 +11,17 @@ namespace t3vp::nic {
 Wire::Wire(const sc_core::sc_module_name& name, const WireParameters& parameters)
     : sc_module(checked(name, parameters)), parameters_(parameters) {}
 
-/// A receiver to which several send gets their packets one after the other, in the order in which they were sent.
+void Wire::end_of_elaboration() {
+  for (std::size_t nic = 0; nic < static_cast<std::size_t>(receivers.size()); ++nic)
+    ends_.emplace_back([this, nic] { deliver(nic); });
+}
+
+void Wire::cut(WireBoundary& boundary, std::vector<bool> is_elsewhere) {
+  boundary_ = &boundary;
+  is_elsewhere_ = std::move(is_elsewhere);
+}
+
 PacketCarrier::Departure Wire::send(const PacketPointer& packet) {
-  ends_.resize(static_cast<std::size_t>(receivers.size()));
   const Picoseconds time = transfer_time(wire_bytes(*packet), parameters_.GBps);
   End& sender = ends_.at(packet->from_nic);
   sender.sends_until = std::max(sender.sends_until, now()) + time;
@@ -22,9 +31,11 @@ PacketCarrier::Departure Wire::send(const PacketPointer& packet) {
   if (is_lost) {
     ++lost_;
   } else {
-    End& receiver = ends_[packet->to_nic];
-    receiver.receives_until = std::max(sender.sends_until + parameters_.latency, receiver.receives_until + time);
-    events_.push(receiver.receives_until, {packet, now()});
+    Passage passage{packet, now(), sender.sends_until + parameters_.latency, Cause::current()};
+    if (is_elsewhere(packet->to_nic))
+      boundary_->send(passage);
+    else
+      arrive(std::move(passage));
   }
   return {sender.sends_until - now(), time, is_lost};
 }
@@ -36,12 +47,32 @@ bool Wire::strikes(const Packet& packet) {
   return true;
 }
 
-void Wire::step() {
-  while (events_.ready()) {
-    const InFlight arrived = events_.pop();
-    receivers[arrived.packet->to_nic]->receive(arrived.packet, arrived.sent);
-  }
-  events_.arm();
+/// Packets of one NIC come here in the order of their sending.
+void Wire::arrive(Passage passage) {
+  End& end = ends_[passage.packet->to_nic];
+  const auto goes_before = [](const Passage& one, const Passage& other) {
+    return std::pair(one.sent, one.packet->from_nic) < std::pair(other.sent, other.packet->from_nic);
+  };
+  const auto place = std::upper_bound(end.incoming.begin(), end.incoming.end(), passage, goes_before);
+  end.incoming.insert(place, std::move(passage));
+  end.deliveries.run_at(next_delivery(end));
+}
+
+Picoseconds Wire::next_delivery(const End& end) const {
+  if (end.incoming.empty()) return never;
+  const Passage& next = end.incoming.front();
+  return std::max(next.arrives, end.receives_until + transfer_time(wire_bytes(*next.packet), parameters_.GBps));
+}
+
+void Wire::deliver(std::size_t nic) {
+  End& end = ends_[nic];
+  Passage next = std::move(end.incoming.front());
+  end.incoming.pop_front();
+  end.receives_until = now();
+  end.deliveries.run_at(next_delivery(end));
+  next.cause.extend(now(), Part::nic);
+  Cause::current() = std::move(next.cause);
+  receivers[static_cast<int>(nic)]->receive(next.packet, next.sent);
 }
 
 }  // namespace t3vp::nic

@@ -9,7 +9,7 @@
 namespace t3vp {
 namespace {
 
-enum class Kind : std::uint8_t { packet, credit, answer };
+enum class Kind : std::uint8_t { packet, credit, answer, nic_packet };
 
 }  // namespace
 
@@ -78,6 +78,37 @@ class Boundary::CutLink : public interconnect::LinkBoundary {
   PacketCodec codec_;
 };
 
+/// The NIC fabric.
+class Boundary::CutWire : public nic::WireBoundary {
+ public:
+  CutWire(Boundary& boundary, nic::Wire& wire, const Partition& partition, std::vector<bool> is_elsewhere)
+      : boundary_(boundary), wire_(wire), rank_of_nic_(partition.gpus) {
+    wire_.cut(*this, std::move(is_elsewhere));
+  }
+
+  void send(const nic::Passage& passage) override {
+    const std::uint32_t receiver = passage.packet->to_nic;
+    MessageWriter& message = boundary_.message_to(rank_of_nic_[receiver], passage.arrives);
+    message.put(Kind::nic_packet);
+    message.put(receiver);
+    message.put(passage.arrives);
+    message.put(passage.sent);
+    put_cause(message, passage.cause);
+    put_nic_packet(message, *passage.packet);
+  }
+
+  void deliver(Picoseconds arrives, MessageReader& message) {
+    const auto sent = message.take<Picoseconds>();
+    Cause cause = take_cause(message);
+    wire_.arrive({take_nic_packet(message), sent, arrives, std::move(cause)});
+  }
+
+ private:
+  Boundary& boundary_;
+  nic::Wire& wire_;
+  std::vector<std::uint32_t> rank_of_nic_;
+};
+
 Boundary::Boundary(Node& node, const NodeParameters& parameters, const Partition& partition, std::uint32_t rank)
     : rank_(rank) {
   const std::vector<LinkPlacement>& placements = parameters.fabric.links;
@@ -89,6 +120,11 @@ Boundary::Boundary(Node& node, const NodeParameters& parameters, const Partition
     const std::uint32_t other = from == rank ? to : from;
     links_[number] = std::make_unique<CutLink>(*this, number, *node.links()[number], other);
     partners_.push_back(other);
+  }
+  if (const std::vector<bool> is_elsewhere = nics_elsewhere(parameters, partition, rank); !is_elsewhere.empty()) {
+    wire_ = std::make_unique<CutWire>(*this, *node.wire(), partition, is_elsewhere);
+    for (std::size_t nic = 0; nic < is_elsewhere.size(); ++nic)
+      if (is_elsewhere[nic]) partners_.push_back(partition.gpus[nic]);
   }
   std::sort(partners_.begin(), partners_.end());
   partners_.erase(std::unique(partners_.begin(), partners_.end()), partners_.end());
@@ -118,7 +154,10 @@ void Boundary::deliver(const Message& message) {
     const auto kind = reader.take<Kind>();
     const auto number = reader.take<std::uint32_t>();
     const auto time = reader.take<Picoseconds>();
-    links_.at(number)->deliver(kind, time, reader);
+    if (kind == Kind::nic_packet)
+      wire_->deliver(time, reader);
+    else
+      links_.at(number)->deliver(kind, time, reader);
   }
 }
 

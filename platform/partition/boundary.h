@@ -4,7 +4,7 @@
 // Every rank has the whole node, and starts the programs of its own GPUs alone. A link between two ranks is cut at its
 // latency (interconnect/link_boundary.h): the sender's rank has its arbitration and credits, the receiver's rank what
 // follows the arrival. What crosses arrives in the order of links and times, so it has the same order at equal times as
-// within one process.
+// within one process. The NIC fabric is cut alike (nic/wire_boundary.h): the receiver's rank orders what arrives.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class Boundary {
   Boundary(const Boundary&) = delete;
   Boundary& operator=(const Boundary&) = delete;
 
-  /// The other ranks to which links lead, in order.
+  /// The other ranks to which links or the NIC fabric lead, in order.
   const std::vector<std::uint32_t>& partners() const { return partners_; }
   /// The time of the earliest event here; `never` when there is none.
   static Picoseconds next_event_time();
@@ -37,6 +37,7 @@ class Boundary {
 
  private:
   class CutLink;
+  class CutWire;
   MessageWriter& message_to(std::uint32_t rank, Picoseconds time);
 
   std::uint32_t rank_;
@@ -45,6 +46,7 @@ class Boundary {
   Picoseconds earliest_sent_ = never;
   TransactionPool pool_;
   std::vector<std::unique_ptr<CutLink>> links_;  ///< by number; null: both ends are here, or none is
+  std::unique_ptr<CutWire> wire_;                ///< null: no NIC of this rank has one of another rank to talk to
 };
 
 }  // namespace t3vp

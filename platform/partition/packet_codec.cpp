@@ -213,6 +213,20 @@ std::shared_ptr<const RingSignal> PacketCodec::take_ring(MessageReader& message)
   return last_ring_;
 }
 
+void put_nic_packet(MessageWriter& message, const nic::Packet& packet) {
+  message.put<nic::PacketHeader>(packet);
+  message.put(packet.data.size());
+  message.put_bytes(packet.data.data(), packet.data.size());
+}
+
+nic::PacketPointer take_nic_packet(MessageReader& message) {
+  auto packet = std::make_shared<nic::Packet>();
+  static_cast<nic::PacketHeader&>(*packet) = message.take<nic::PacketHeader>();
+  packet->data.resize(message.take<std::size_t>());
+  message.take_bytes(packet->data.data(), packet->data.size());
+  return packet;
+}
+
 void put_cause(MessageWriter& message, const Cause& cause) {
   message.put(cause.is_known());
   if (!cause.is_known()) return;

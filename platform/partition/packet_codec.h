@@ -1,8 +1,9 @@
-// Packets of links, and causes, as messages between processes.
+// Packets of links and NICs, and causes, as messages between processes.
 #pragma once
 
 #include <map>
 
+#include "nic/nic_packet.h"
 #include "partition/message.h"
 #include "protocol/cause.h"
 #include "protocol/ring_signal.h"
@@ -30,6 +31,9 @@ class PacketCodec {
   std::uint32_t rank_;
   std::shared_ptr<const RingSignal> last_ring_;  ///< that has been sent or has come
 };
+
+void put_nic_packet(MessageWriter& message, const nic::Packet& packet);
+nic::PacketPointer take_nic_packet(MessageReader& message);
 
 void put_cause(MessageWriter& message, const Cause& cause);
 Cause take_cause(MessageReader& message);

@@ -24,11 +24,14 @@ std::vector<std::uint32_t> blocks_of_gpus(std::uint32_t gpus, std::uint32_t rank
 /// `gpus`: the rank of each.
 Partition partition_of(std::vector<std::uint32_t> gpus, const Fabric& fabric);
 
+/// The NICs of other ranks to which those of the rank send, by GPU; empty when there is none.
+std::vector<bool> nics_elsewhere(const NodeParameters& parameters, const Partition& partition, std::uint32_t rank);
+
 /// Throws InputError, which names the key, about what ranks cannot share.
 void require_partitionable(const NodeParameters& parameters, const Partition& partition);
 
-/// The least time that anything takes from one rank to another: the latency of a link that crosses, or the hosts'
-/// exchange.
+/// The least time that anything takes from one rank to another: the latency of a link that crosses, or of the NIC
+/// fabric, or the hosts' exchange.
 Picoseconds lookahead_of(const NodeParameters& parameters, const Partition& partition);
 
 }  // namespace t3vp

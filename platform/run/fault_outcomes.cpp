@@ -55,28 +55,21 @@ FaultOutcome packet_dropped(const Faults::DropPacket& fault, const interconnect:
       fmt::format("{} carried {} packets, numbered from 0", name, link.packets()));
 }
 
-/// Delivery is reliable: what was lost goes again until every entry has ended. An acknowledgement that is lost is no
-/// loss where a later one stands for it.
-std::string recovery_of(const nic::Wire& wire, const Node& node) {
-  if (wire.struck() == 0) return {};
-  std::uint64_t resent = 0;
-  for (const auto& gpu : node.gpus()) {
-    if (gpu->nic->has_work()) return {};
-    resent += gpu->nic->resent();
-  }
-  if (resent == 0) return wire.struck_requests() == 0 ? "no packet had to be sent again" : "";
-  return fmt::format("{} packet{} sent again", resent, resent == 1 ? "" : "s");
+/// An acknowledgement that is lost is no loss where a later one stands for it.
+std::string recovery_of(const nic::Wire& wire, const Resending& resending) {
+  if (wire.struck() == 0 || !resending.has_ended) return {};
+  if (resending.packets == 0) return wire.struck_requests() == 0 ? "no packet had to be sent again" : "";
+  return fmt::format("{} packet{} sent again", resending.packets, resending.packets == 1 ? "" : "s");
 }
 
-FaultOutcome packets_dropped(const Faults::DropPackets& fault, const Node& node) {
-  const nic::Wire& wire = *node.wire();
+FaultOutcome packets_dropped(const Faults::DropPackets& fault, const nic::Wire& wire, const Resending& resending) {
   FaultOutcome lost = outcome(
       "drop_packets",
       wire.struck() == 0 ? ""
                          : fmt::format("the wire lost the first {} packet{} that GPU {}'s NIC sent, first the {}",
                                        wire.struck(), wire.struck() == 1 ? "" : "s", fault.gpu, wire.first_struck()),
       fmt::format("GPU {}'s NIC sent nothing", fault.gpu));
-  lost.recovery = recovery_of(wire, node);
+  lost.recovery = recovery_of(wire, resending);
   return lost;
 }
 
@@ -107,8 +100,18 @@ void WrongElement::strike(const RunConfiguration& c, const Node& node) {
                       number, row, column, before[column], after[column]);
 }
 
-std::vector<FaultOutcome> fault_outcomes(const RunConfiguration& c, const Node& node,
-                                         const WrongElement& wrong_element) {
+Resending resending_of(const Node& node) {
+  Resending resending;
+  for (const auto& gpu : node.gpus()) {
+    if (gpu->nic == nullptr) continue;
+    resending.packets += gpu->nic->resent();
+    resending.has_ended = resending.has_ended && !gpu->nic->has_work();
+  }
+  return resending;
+}
+
+std::vector<FaultOutcome> fault_outcomes(const RunConfiguration& c, const Node& node, const WrongElement& wrong_element,
+                                         const Resending& resending) {
   const Faults& f = c.faults;
   std::vector<FaultOutcome> list;
   const auto gpu = [&node](std::uint32_t number) -> const Gpu& { return *node.gpus()[number]; };
@@ -120,7 +123,7 @@ std::vector<FaultOutcome> fault_outcomes(const RunConfiguration& c, const Node& 
   if (f.flip_bit) list.push_back(bit_flipped(*f.flip_bit, *gpu(f.flip_bit->gpu).memory.faults()));
   if (f.wrong_rounding) list.push_back(wrongly_rounded(*f.wrong_rounding, gpu(*f.wrong_rounding)));
   if (f.drop_packet) list.push_back(packet_dropped(*f.drop_packet, *node.links()[f.drop_packet->link]));
-  if (f.drop_packets) list.push_back(packets_dropped(*f.drop_packets, node));
+  if (f.drop_packets) list.push_back(packets_dropped(*f.drop_packets, *node.wire(), resending));
   if (f.wrong_element)
     list.push_back(outcome("wrong_element", wrong_element.text(), "the run did not come to its end"));
   return list;

@@ -179,12 +179,25 @@ void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {
   set_figures(configuration_, phases, figures, result);
 }
 
+Resending ParallelRun::total(const Resending& mine) {
+  MessageWriter message;
+  message.put(mine);
+  Resending all;
+  for (const Message& of_rank : transport_.all_gather(message.take())) {
+    const auto resending = MessageReader(of_rank).take<Resending>();
+    all.packets += resending.packets;
+    all.has_ended = all.has_ended && resending.has_ended;
+  }
+  return all;
+}
+
 std::uint32_t ParallelRun::rank_of_fault(const std::string& name) const {
   const Faults& faults = configuration_.faults;
   if (name == "lose_updates") return partition_.gpus[faults.lose_updates->gpu];
   if (name == "flip_bit") return partition_.gpus[faults.flip_bit->gpu];
   if (name == "wrong_rounding") return partition_.gpus[*faults.wrong_rounding];
   if (name == "drop_packet") return partition_.rank_of(links_[faults.drop_packet->link].from);
+  if (name == "drop_packets") return partition_.gpus[faults.drop_packets->gpu];
   if (name == "wrong_element") return partition_.gpus[faults.wrong_element->gpu];
   return 0;
 }

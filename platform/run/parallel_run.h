@@ -10,6 +10,7 @@
 #include "node/node.h"
 #include "partition/windows.h"
 #include "report/report.h"
+#include "run/fault_outcomes.h"
 #include "run/traffic_meter.h"
 
 namespace t3vp {
@@ -45,6 +46,8 @@ class ParallelRun {
   void add_waits(std::vector<std::string>& lines) const;
   /// Sets the figures of all GPUs and links, and adds the diagnoses and errors of the other ranks.
   void gather(const TrafficMeter& meter, RunResult& result);
+  /// Adds up the ranks'.
+  Resending total(const Resending& mine);
   /// Takes each injected fault from the rank where it strikes, and adds up the functional checks.
   void merge_checks(RunResult& result);
 

@@ -121,7 +121,7 @@ void simulate_until(Picoseconds end, const Parts& parts) {
 /// For the line that ends a run at a limit.
 void tell(const Node& node, const Parts& parts) {
   std::string text = firmware_activity(node);
-  for (const FaultOutcome& fault : fault_outcomes(parts.configuration, node, {}))
+  for (const FaultOutcome& fault : fault_outcomes(parts.configuration, node, {}, resending_of(node)))
     text += "; " + (fault.struck ? text_of(fault) : fmt::format("fault {} has not struck", fault.name));
   parts.page.told.set(text);
   parts.page.done = parts.operations != nullptr ? parts.operations->done() : done(parts.configuration, node);
@@ -371,7 +371,8 @@ RunResult simulate(const RunConfiguration& begun, const RunOptions& options) {
   if (result.diagnosis.empty()) wrong_element.strike(configuration, node);
   if (configuration.functional && result.diagnosis.empty())
     result.functional = operations ? operations->functional() : reference.check(simulated);
-  result.faults = fault_outcomes(configuration, node, wrong_element);
+  const Resending resending = parallel ? parallel->total(resending_of(node)) : resending_of(node);
+  result.faults = fault_outcomes(configuration, node, wrong_element, resending);
   if (parallel) parallel->merge_checks(result);
   if (options.stops != nullptr) options.stops->ended(failures(result));
   if (configuration.functional && options.dump_arrays && refused.empty()) reference.dump(node, options.out);

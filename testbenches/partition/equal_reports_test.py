@@ -1,8 +1,9 @@
-"""A run has the same report over any number of processes: fabrics, methods, data, injected faults, partitions.
+"""A run has the same report over any number of processes: fabrics, NICs, methods, data, injected faults, partitions.
 
-  equal_reports_test.py SOURCE_DIRECTORY T3VP [PART_OF_A_NAME]
+  equal_reports_test.py SOURCE_DIRECTORY T3VP [--full] [PART_OF_A_NAME]
 
-Without MPI it says so and ends with 77 (CTest: skipped), or fails when T3VP_ALL_TESTS is set.
+Each case runs with two numbers of processes, with --full or a name with 1 to 4. Without MPI it says so and ends with 77
+(CTest: skipped), or fails when T3VP_ALL_TESTS is set.
 """
 
 import difflib
@@ -14,21 +15,44 @@ import runs
 
 SOURCE, T3VP = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 CONFIGS = SOURCE / "configs/runs"
-GEMM = ["workload.gemm.m=512", "workload.gemm.n=512", "workload.gemm.k=256"]
-RINGS = ["collectives.algorithm=ring"]
+SMALL = f"system={SOURCE / 'configs/systems/small-4.json'}"
+GEMM = [SMALL, "workload.gemm.m=192", "workload.gemm.n=192", "workload.gemm.k=128"]
 TORUS = 'system.links.topology={"kind": "torus", "dimensions": [2, 2]}'
 SWITCH = 'system.links.topology={"kind": "switch", "latency_ns": 300}'
-NODES = ('system.links.topology={"kind": "nodes", "gpus_per_node": 2, "inside": {"topology": "ring"}, '
-         '"between": {"topology": "ring"}}')
+FUNCTIONAL, TIMING = "data=functional", "data=timing-only"
 
-GEMM_FILE, COLLECTIVE_FILE = "gemm-rs-4gpu.json", "all-reduce-4gpu.json"
+
+def nodes(gpus, between=""):
+    """Nodes of so many GPUs with NICs, which the topology of links between them joins, or nothing but NICs does."""
+    inside = ', "inside": {"topology": "fully-connected"}' if gpus > 1 or between else ""
+    return [SMALL, f'system.links.topology={{"kind": "nodes", "gpus_per_node": {gpus}{inside}{between}}}',
+            'system.nic={"messages_per_us": 100, "io_latency_ns": 100, "io_GBps": 8, "entry_fetches": 16, '
+            '"payload_in_flight_KiB": 16, "mtu_bytes": 1024, "wire_GBps": 4, "wire_latency_ns": 300, '
+            '"writes_invalidate": true}']
+
+
+LINKS_BETWEEN = ', "between": {"topology": "ring"}'
+FUSED_GEMM = 'workload={"gemm": {"m": 192, "n": 192, "k": 64}, "fused": "hierarchical-reduce-scatter"}'
+TABLES = ('workload={"embedding": {"global_batch": 16, "tables_per_gpu": 2, "dimension": 64, "pooling": 4, '
+          '"rows": 100}}')
+LOST = 'inject={"drop_packets": {"gpu": 2, "count": 3}}'
+
+GEMM_FILE, COLLECTIVE_FILE, TABLES_FILE = "gemm-rs-4gpu.json", "all-reduce-4gpu.json", "embedding-4gpu.json"
 CASES = {
+    **{f"nodes with NICs, fused tables, {data}": (TABLES_FILE, [*nodes(2), TABLES, "method=fused", f"data={data}"])
+       for data in ("functional", "timing-only")},
+    "NICs alone, fused tables": (TABLES_FILE, [*nodes(1), TABLES, "method=fused", FUNCTIONAL]),
+    "nodes with NICs, tables in bulk": (TABLES_FILE, [*nodes(2), TABLES, "method=bulk", FUNCTIONAL]),
+    "nodes with NICs and links, zero-copy": (TABLES_FILE, [*nodes(2, LINKS_BETWEEN), TABLES, "method=zero-copy"]),
+    "nodes with NICs, fused GEMM": (GEMM_FILE, [*nodes(2), FUSED_GEMM, "method=t3-mca", FUNCTIONAL]),
+    "nodes with NICs, GEMM and reduce-scatter": (GEMM_FILE, [*GEMM, *nodes(2), "method=sequential", FUNCTIONAL]),
+    "nodes with NICs, packets lost": (TABLES_FILE, [*nodes(2), TABLES, "method=fused", FUNCTIONAL, LOST]),
     **{f"ring, {method}, {data}": (GEMM_FILE, [*GEMM, f"method={method}", f"data={data}"])
        for method in ("sequential", "t3", "t3-mca") for data in ("functional", "timing-only")},
-    "ring of 5, clipped tiles": (GEMM_FILE, [*GEMM, "gpus=5", "workload.gemm.m=500", "data=functional"]),
-    "ring, detailed statistics": (GEMM_FILE, [*GEMM, "statistics=detailed", "data=timing-only"]),
+    "ring of 5, clipped tiles": (GEMM_FILE, [*GEMM, "gpus=5", "workload.gemm.m=180", FUNCTIONAL]),
+    "ring, detailed statistics": (GEMM_FILE, [*GEMM, "statistics=detailed", TIMING]),
     "ring, protocol checks": (GEMM_FILE, [*GEMM, "check=all", 'check=["protocol", "memory"]']),
-    "ring, jitter": (GEMM_FILE, [*GEMM, 'jitter={"seed": 3}', "data=timing-only"]),
+    "ring, jitter": (GEMM_FILE, [*GEMM, 'jitter={"seed": 3}', TIMING]),
     "fully connected, sequential": (GEMM_FILE, [*GEMM, "collectives=null", "method=sequential",
                                                 "system.links.topology=fully-connected"]),
     "fully connected, T3": (GEMM_FILE, [*GEMM, "collectives=null", "method=t3-mca",
@@ -38,9 +62,9 @@ CASES = {
     "switch, T3": (GEMM_FILE, [*GEMM, "collectives=null", "method=t3-mca", SWITCH]),
     **{f"{op} alone": (COLLECTIVE_FILE, [f"workload.collective.op={op}"])
        for op in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")},
-    "lost updates": (GEMM_FILE, [*GEMM, "data=functional", 'inject={"lose_updates": {"gpu": 2, "count": 3}}']),
-    "a flipped bit": (GEMM_FILE, [*GEMM, "data=functional", 'inject={"flip_bit": {"gpu": 3, "access": 40, "bit": 7}}']),
-    "rounded wrongly": (GEMM_FILE, [*GEMM, "data=functional", "operands=random", "inject={\"wrong_rounding\": {\"gpu\": 1}}"]),
+    "lost updates": (GEMM_FILE, [*GEMM, FUNCTIONAL, 'inject={"lose_updates": {"gpu": 2, "count": 3}}']),
+    "a flipped bit": (GEMM_FILE, [*GEMM, FUNCTIONAL, 'inject={"flip_bit": {"gpu": 3, "access": 40, "bit": 7}}']),
+    "rounded wrongly": (GEMM_FILE, [*GEMM, FUNCTIONAL, "operands=random", 'inject={"wrong_rounding": {"gpu": 1}}']),
 }
 
 
@@ -48,7 +72,8 @@ def difference(one, other):
     return "\n".join(list(difflib.unified_diff(one.splitlines(), other.splitlines(), lineterm="", n=2))[:40])
 
 
-def check(name, run_file, settings, ranks):
+def check(name, run_file, settings, ranks, more=()):
+    settings = [*settings, *more]
     with tempfile.TemporaryDirectory() as home:
         these = runs.Runs(T3VP, home, CONFIGS / run_file, settings)
         alone = these.run(None, "--in-process")
@@ -64,8 +89,8 @@ def check(name, run_file, settings, ranks):
 
 def check_partitions():
     """The ranks of GPUs change nothing, and are not in the hash."""
-    for partition in ("[[0, 2], [1, 3]]", "[1, 0, 0, 1]"):
-        check(f"partition {partition}", GEMM_FILE, [*GEMM, f"partition={partition}", "data=functional"], [2])
+    check("partition [[0, 2], [1, 3]]", GEMM_FILE, [*GEMM, "partition=[[0, 2], [1, 3]]", FUNCTIONAL], [2])
+    check("partition [1, 0, 0, 1]", *CASES["nodes with NICs, packets lost"], [2], ["partition=[1, 0, 0, 1]"])
     with tempfile.TemporaryDirectory() as home:
         reports = [runs.Runs(T3VP, pathlib.Path(home) / str(i), CONFIGS / GEMM_FILE, [*GEMM, *more])
                    for i, more in enumerate(([], ["partition=[[3], [0, 1, 2]]"]))]
@@ -77,9 +102,10 @@ def check_partitions():
 
 if __name__ == "__main__":
     runs.require_mpi(T3VP)
-    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
-    for case, (file, changes) in CASES.items():
+    is_full = "--full" in sys.argv
+    wanted = next((argument for argument in sys.argv[3:] if argument != "--full"), "")
+    for number, (case, (file, changes)) in enumerate(CASES.items()):
         if wanted in case:
-            check(case, file, changes, [1, 2, 3, 4])
+            check(case, file, changes, [1, 2, 3, 4] if is_full or wanted else [2, 3 + number % 2])
     if not wanted:
         check_partitions()
