@@ -170,6 +170,7 @@ void Switch::send_answer(const Sum& sum, const Asked& whom) {
   extension.stream = Stream::communication;
   extension.cached = false;
   extension.fabric.asked = &read;
+  extension.fabric.stand_in = of_request.fabric.stand_in;
   extension.traffic = asked.traffic;
   extension.fabric.lane = {channel_of(hop, answer), static_cast<std::uint16_t>(whom.receiver + 1)};
   egress[hop.port]->send(answer, sum.latest - now() + latency_);

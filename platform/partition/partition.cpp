@@ -57,12 +57,8 @@ void require_partitionable(const NodeParameters& parameters, const Partition& pa
   if (parameters.options.checks.races) refuse("check", "races", "other checks");
   for (const GpuParameters& gpu : parameters.gpus) {
     if (gpu.processor.on_core) refuse("firmware", "riscv", "native");
-    if (gpu.endpoint) refuse("system.endpoint", "an endpoint engine", "none");
     if (gpu.processor.exchange == 0) refuse("system.host.exchange_ns", "0", "more, since it crosses processes");
   }
-  for (const SwitchPlacement& placement : parameters.fabric.switches)
-    if (placement.reduces || placement.merging.bytes != 0)
-      refuse("system.links.topology", "a switch that adds", "one without reduction and merging");
   for (const LinkPlacement& link : parameters.fabric.links)
     if (partition.crosses(link) && link.parameters.latency == 0)
       refuse("system.links.link_latency_ns", fmt::format("0 from {} to {}", link.from.text(), link.to.text()),

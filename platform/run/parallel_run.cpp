@@ -152,6 +152,7 @@ void ParallelRun::add_waits(std::vector<std::string>& lines) const {
     for (const Component* component : gpu->components()) add(component->diagnosis());
   }
   for (const auto& link : node_.links()) add(link->diagnosis());
+  for (const auto& adder : node_.switches()) add(adder->diagnosis());
 }
 
 void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {

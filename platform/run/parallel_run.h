@@ -42,7 +42,7 @@ class ParallelRun {
   void wait_unless_first() {
     if (transport_.rank() != 0) all_agree(true);
   }
-  /// Adds what the programs of this rank wait for, and what their GPUs' blocks and the links have in flight.
+  /// Adds what the programs of this rank wait for, and what their GPUs' blocks, links and switches have in flight.
   void add_waits(std::vector<std::string>& lines) const;
   /// Sets the figures of all GPUs and links, and adds the diagnoses and errors of the other ranks.
   void gather(const TrafficMeter& meter, RunResult& result);

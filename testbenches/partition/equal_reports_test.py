@@ -2,8 +2,8 @@
 
   equal_reports_test.py SOURCE_DIRECTORY T3VP [--full] [PART_OF_A_NAME]
 
-Each case runs with two numbers of processes, with --full or a name with 1 to 4. Without MPI it says so and ends with 77
-(CTest: skipped), or fails when T3VP_ALL_TESTS is set.
+Cases take turns with 2, 3 and 4 processes. The first case, with --full or a name every case, runs with 1 to 4. Without
+MPI it says so and ends with 77 (CTest: skipped), or fails when T3VP_ALL_TESTS is set.
 """
 
 import difflib
@@ -19,6 +19,10 @@ SMALL = f"system={SOURCE / 'configs/systems/small-4.json'}"
 GEMM = [SMALL, "workload.gemm.m=192", "workload.gemm.n=192", "workload.gemm.k=128"]
 TORUS = 'system.links.topology={"kind": "torus", "dimensions": [2, 2]}'
 SWITCH = 'system.links.topology={"kind": "switch", "latency_ns": 300}'
+ADDING = 'system.links.topology={"kind": "switch", "latency_ns": 100, "reduction": true}'
+MERGING = 'system.links.topology={"kind": "switch", "latency_ns": 100, "merging_KiB": 64}'
+ENDPOINT = ('system.endpoint={"sram_KiB": 8, "message_bytes": 512, "rings": 4, "adder_GBps": 320, "sram_GBps": 1280, '
+            '"latency_ns": 40}')
 FUNCTIONAL, TIMING = "data=functional", "data=timing-only"
 
 
@@ -60,6 +64,12 @@ CASES = {
     "torus, sequential": (GEMM_FILE, [*GEMM, "collectives=null", "method=sequential", TORUS]),
     "switch, sequential": (GEMM_FILE, [*GEMM, "collectives=null", "method=sequential", SWITCH]),
     "switch, T3": (GEMM_FILE, [*GEMM, "collectives=null", "method=t3-mca", SWITCH]),
+    "adding switch, loads": (GEMM_FILE, [*GEMM, ADDING, "method=load-reduce", "collectives.algorithm=auto", FUNCTIONAL,
+                                         'workload.rival={"communication_units": 1, "gather": "multicast"}']),
+    "merging switch, updates": (GEMM_FILE, [*GEMM, MERGING, "method=direct-update", "collectives.algorithm=auto",
+                                            FUNCTIONAL, "workload.rival={}"]),
+    "endpoint engines": (GEMM_FILE, [*GEMM, ENDPOINT, "method=endpoint", "collectives.algorithm=auto", FUNCTIONAL,
+                                     "workload.rival={}"]),
     **{f"{op} alone": (COLLECTIVE_FILE, [f"workload.collective.op={op}"])
        for op in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")},
     "lost updates": (GEMM_FILE, [*GEMM, FUNCTIONAL, 'inject={"lose_updates": {"gpu": 2, "count": 3}}']),
@@ -106,6 +116,6 @@ if __name__ == "__main__":
     wanted = next((argument for argument in sys.argv[3:] if argument != "--full"), "")
     for number, (case, (file, changes)) in enumerate(CASES.items()):
         if wanted in case:
-            check(case, file, changes, [1, 2, 3, 4] if is_full or wanted else [2, 3 + number % 2])
+            check(case, file, changes, [1, 2, 3, 4] if is_full or wanted or number == 0 else [2 + number % 3])
     if not wanted:
         check_partitions()
