@@ -13,6 +13,7 @@
 #include "io/file_lock.h"
 #include "io/input_error.h"
 #include "io/output_file.h"
+#include "io/rank_ends.h"
 #include "partition/parallel_start.h"
 #include "report/report.h"
 #include "report/results_folder.h"
@@ -53,13 +54,17 @@ std::optional<Failure> failure_of(const std::function<void()>& part) {
   }
 }
 
+void report_end(const Failure& failure) {
+  if (reports_end()) print_error(failure.line);
+}
+
 /// Returns the exit code when the part has failed on any rank. The first of them prints its line.
 std::optional<int> failure_of_any(Transport& transport, const std::function<void()>& part) {
   const std::optional<Failure> mine = failure_of(part);
   const std::uint32_t rank = transport.rank(), none = transport.ranks();
-  const auto first = transport.least({mine ? rank : none, mine ? static_cast<std::uint64_t>(mine->exit_code) : 99, 0});
+  const auto first = transport.least({mine ? rank : none, mine ? static_cast<std::uint64_t>(mine->exit_code) : 99});
   if (first[0] == none) return {};
-  if (first[0] == rank) print_error(mine->line);
+  if (first[0] == rank) report_end(*mine);
   return static_cast<int>(first[1]);
 }
 
@@ -73,9 +78,7 @@ int run_as_one_of_several(const RunCommand& asked) {
     return failure->exit_code;
   }
   const bool is_first = transport->rank() == 0;
-  if (is_first)  // mpirun ends all processes when one has died
-    end_tidily_on_signals(
-        "t3vp: the run has been ended by a signal, as mpirun sends it when another process has died\n");
+  const EndOfRank end(*static_cast<RankPage*>(transport->shared_memory(sizeof(RankPage))), transport->rank());
   RunCommand command = asked;
   command.out = std::filesystem::absolute(asked.out);
   RunConfiguration configuration;
@@ -108,8 +111,7 @@ int run_as_one_of_several(const RunCommand& asked) {
   ProgressLine line;
   // The others may wait for this process in the middle of a window.
   if (const auto failure = failure_of([&] { result = measured_run(configuration, options, line); })) {
-    print_error(failure->line);
-    end_tidily_on_signals();  // mpirun's signal says nothing new
+    report_end(*failure);
     transport->abort(failure->exit_code);
   }
   const auto write = [&] {

@@ -25,6 +25,7 @@ struct Limits {
   /// else happens in the node.
   std::uint64_t polls = 10'000'000;
   std::uint64_t errors = 100'000;  ///< entries of a GPU's error log
+  double rank_s = 60;              ///< host time that a rank waits in a window for the others
 };
 
 /// Random changes of times that are drawn once for each GPU and link. No time becomes negative.

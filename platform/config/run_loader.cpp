@@ -103,11 +103,13 @@ Limits limits_of(const json& run) {
   limits.firmware_s = given.value("firmware_s", limits.firmware_s);
   limits.polls = given.value("polls", limits.polls);
   limits.errors = given.value("errors", limits.errors);
+  limits.rank_s = given.value("rank_s", limits.rank_s);
   return limits;
 }
 
 json resolved_limits(const Limits& limits) {
-  json resolved = {{"firmware_s", limits.firmware_s}, {"polls", limits.polls}, {"errors", limits.errors}};
+  json resolved = {
+      {"firmware_s", limits.firmware_s}, {"polls", limits.polls}, {"errors", limits.errors}, {"rank_s", limits.rank_s}};
   if (limits.simulated_ms) resolved["simulated_ms"] = *limits.simulated_ms;
   if (limits.wall_s) resolved["wall_s"] = *limits.wall_s;
   return resolved;

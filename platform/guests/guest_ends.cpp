@@ -16,6 +16,7 @@
 #include "io/console.h"
 #include "io/exit_code.h"
 #include "io/output_file.h"
+#include "io/rank_ends.h"
 #include "processor/command_processor.h"
 #include "t3/device.h"
 
@@ -48,7 +49,7 @@ class LineText {
       page.last_exit_code = exit_code;
       page.last_line.set(line);
     }
-  } else {
+  } else if (reports_end()) {
     write_all(STDERR_FILENO, line);
     write_all(STDERR_FILENO, "\n");
   }
@@ -104,13 +105,14 @@ void leave_to_host(int signal_number) { signal(signal_number, SIG_DFL); }
 std::atomic<const std::array<struct sigaction, GuestEnds::signals>*> actions_before{nullptr};
 
 /// A signal that is no guest's does what it would do without GuestEnds.
-void pass_on(int signal_number) {
+void pass_on(int signal_number, siginfo_t* info, void* context) {
   const auto* const before = actions_before.load();
   guest_page().is_foreign = true;
   for (std::size_t i = 0; before != nullptr && i < std::size(raised_texts); ++i) {
     const struct sigaction& action = (*before)[told_here.size() + i];
     if (raised_texts[i].signal_number != signal_number || action.sa_handler == SIG_DFL) continue;
-    if ((action.sa_flags & SA_SIGINFO) == 0) return action.sa_handler(signal_number);
+    if ((action.sa_flags & SA_SIGINFO) != 0) return action.sa_sigaction(signal_number, info, context);
+    return action.sa_handler(signal_number);
   }
   leave_to_host(signal_number);
   raise(signal_number);
@@ -124,7 +126,7 @@ extern "C" void report_signal(int signal_number, siginfo_t* info, void*) {
 }
 
 /// Others may send these to the process as well, and a terminal does.
-extern "C" void report_raised(int signal_number, siginfo_t* info, void*) {
+extern "C" void report_raised(int signal_number, siginfo_t* info, void* context) {
   const bool is_of_timer =
       info->si_code == SI_TIMER || (info->si_code > 0 && (signal_number == SIGALRM || signal_number == SIGVTALRM ||
                                                           signal_number == SIGPROF || signal_number == SIGTRAP));
@@ -134,7 +136,7 @@ extern "C" void report_raised(int signal_number, siginfo_t* info, void*) {
     if (guest_computes() && !is_of_limit) end_run_of_guest(raised.text);
     end_run_of("a program, a library, or who has started this process,", raised.text);
   }
-  pass_on(signal_number);
+  pass_on(signal_number, info, context);
 }
 
 extern "C" void report_exit() {

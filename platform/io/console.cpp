@@ -20,9 +20,15 @@ namespace {
 
 const char* farewell = "";
 
-void end_tidily(int signal_number) {
-  remove_partial_files();
+void say_farewell(int /*signal_number*/, int /*sender*/) {
   write_all(STDERR_FILENO, {farewell, std::strlen(farewell)});
+}
+
+void (*act)(int signal_number, int sender) = &say_farewell;
+
+void end_tidily(int signal_number, siginfo_t* info, void* /*context*/) {
+  remove_partial_files();
+  act(signal_number, info->si_code <= 0 ? info->si_pid : 0);
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
 }
@@ -49,13 +55,18 @@ void print_error(std::string_view line) { write_all(STDERR_FILENO, printable(std
 
 void end_tidily_on_signals(const char* last_line) {
   farewell = last_line;
+  end_on_signals(&say_farewell);
+}
+
+void end_on_signals(void (*last_act)(int signal_number, int sender)) {
+  act = last_act;
   for (int signal_number = 1; signal_number <= SIGRTMAX; ++signal_number) {
     if (std::count(std::begin(never_end), std::end(never_end), signal_number) != 0) continue;
     struct sigaction action {};
     if (sigaction(signal_number, nullptr, &action) != 0) continue;  // one of the two that glibc keeps to itself
     if (action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = end_tidily;
-    action.sa_flags = SA_RESTART;
+    action.sa_sigaction = end_tidily;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigaction(signal_number, &action, nullptr);
   }
 }

@@ -21,4 +21,8 @@ void print_error(std::string_view line);
 /// none.
 void end_tidily_on_signals(const char* last_line = "");
 
+/// The same with an act in place of the line, which may end the process. `sender`: the process that has sent the
+/// signal; 0: none has.
+void end_on_signals(void (*last_act)(int signal_number, int sender));
+
 }  // namespace t3vp

@@ -32,11 +32,12 @@ class Announcements {
   Message take();
   /// The earliest time at which what has been announced and not taken has an effect; `never` when it has none.
   Picoseconds earliest_effect() const { return earliest_effect_; }
-  bool has_any();
   /// What another rank has announced.
   void hear(const Message& message);
 
  private:
+  bool has_any();
+
   processor::HostNetwork& hosts_;
   Picoseconds exchange_;
   std::function<void(const PhaseBoundary&)> on_phase_;

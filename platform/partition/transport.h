@@ -2,8 +2,10 @@
 // (mpi/), in a library that is loaded when a run is started by mpirun.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace t3vp {
@@ -16,16 +18,37 @@ class Transport {
 
   virtual std::uint32_t rank() const = 0;
   virtual std::uint32_t ranks() const = 0;
-  /// Sends a message to each partner, and returns theirs. This rank is a partner of its partners.
-  virtual std::vector<Message> exchange(const std::vector<std::uint32_t>& partners,
-                                        const std::vector<Message>& messages) = 0;
-  /// Returns the messages of all ranks, in order.
-  virtual std::vector<Message> all_gather(const Message& mine) = 0;
-  /// The least of all ranks, of each value by itself. Values from 2^63 - 1 on count as one.
-  using Least = std::array<std::uint64_t, 3>;
-  virtual Least least(const Least& mine) = 0;
+  /// Sends a message to each rank, and returns theirs. Nothing is sent to this rank itself.
+  virtual std::vector<Message> exchange(std::vector<Message> messages) = 0;
+  /// Memory that the ranks on this machine share, of zeros at first. It lives as long as this.
+  virtual void* shared_memory(std::size_t bytes) = 0;
   /// Ends all processes.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  /// Returns the messages of all ranks, in order.
+  std::vector<Message> all_gather(const Message& mine);
+  /// The least of all ranks, of each value by itself.
+  using Least = std::array<std::uint64_t, 2>;
+  Least least(const Least& mine);
+
+  /// Ranks from which nothing has come.
+  using Silent = std::vector<std::uint32_t>;
+  /// From now on exchange() calls `act` again and again while it waits for longer than that. Zero: it waits for ever.
+  void limit_waits(double seconds, std::function<void(const Silent&)> act);
+
+ protected:
+  /// To be called by exchange() now and then while it waits. `seconds`: since when it waits.
+  /// The lowest rank that waits acts first, the next one later, as that may hang as well.
+  void look_at_wait(double seconds, const Silent& silent) const {
+    constexpr double turn_s = 5;
+    const auto silent_below = std::lower_bound(silent.begin(), silent.end(), rank()) - silent.begin();
+    const double waiting_below = static_cast<double>(rank()) - static_cast<double>(silent_below);
+    if (wait_limit_s_ > 0 && seconds > wait_limit_s_ + turn_s * waiting_below) act_(silent);
+  }
+
+ private:
+  double wait_limit_s_ = 0;
+  std::function<void(const Silent&)> act_;
 };
 
 }  // namespace t3vp

@@ -1,6 +1,7 @@
 // Conservative windows: nothing takes less than the lookahead from one rank to another. So when the earliest event of
 // all ranks is at T, each may run up to T + lookahead without hearing of the others (Chandy and Misra, 1979; windows as
-// SST-core and dist-gem5 have them). A reduction over all ranks finds T after each window.
+// SST-core and dist-gem5 have them). After each window all ranks exchange what crosses and the times of their next
+// events, whose least is T.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,13 @@ class Windows {
   std::uint64_t count() const { return count_; }
 
  private:
+  /// How a window has ended on a rank.
+  struct Ending {
+    Picoseconds next;  ///< event
+    bool wants_to_stop;
+  };
+  std::vector<Message> messages(const Ending& ending);
+
   Transport& transport_;
   Boundary& boundary_;
   Announcements& announcements_;

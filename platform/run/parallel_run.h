@@ -8,6 +8,7 @@
 
 #include "config/configuration.h"
 #include "node/node.h"
+#include "partition/silence_limit.h"
 #include "partition/windows.h"
 #include "report/report.h"
 #include "run/fault_outcomes.h"
@@ -37,7 +38,9 @@ class ParallelRun {
   }
   Picoseconds earliest() const { return windows_.earliest(); }
   std::uint64_t windows() const { return windows_.count(); }
-  bool all_agree(bool mine) { return transport_.least({mine, 0, 0})[0] != 0; }
+  bool all_agree(bool mine) { return transport_.least({mine, 0})[0] != 0; }
+  /// Limits the waits of windows while it lives.
+  SilenceLimit limit_waits() const { return {transport_, configuration_.limits.rank_s}; }
   /// All ranks end alike: the first one reports it and ends the others, which wait for that.
   void wait_unless_first() {
     if (transport_.rank() != 0) all_agree(true);

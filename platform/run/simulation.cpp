@@ -201,6 +201,7 @@ void run_windows(ParallelRun& parallel, const Node& node, const Parts& parts) {
     page.simulated = now();
   };
   constexpr std::uint64_t windows_per_look = 64;
+  const SilenceLimit wait_limit = parallel.limit_waits();
   while (parallel.run_next(run_until, wants_to_stop(), limit)) {
     if (parallel.windows() % windows_per_look != 0) continue;
     require_own_process();

@@ -155,7 +155,7 @@ TEST_CASE("a run's defaults are those that keys prints") {
     const json value = resolved.at(key);
     CHECK((value.is_string() ? value.get<std::string>() : json(value.get<std::uint64_t>()).dump()) == column(key, 3));
   }
-  for (const char* key : {"firmware_s", "polls", "errors"})
+  for (const char* key : {"firmware_s", "polls", "errors", "rank_s"})
     CHECK(std::to_string(resolved.at("limits").at(key).get<std::uint64_t>()) ==
           column(std::string("limits.") + key, 3));
   CHECK(resolved.at("workload").at("gemm").at("element") == column("workload.gemm.element", 3));

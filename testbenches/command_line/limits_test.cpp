@@ -145,7 +145,7 @@ TEST_CASE("option --timeout is what --print-config shows as limits.wall_s") {
   const ValidFiles files;
   const Outcome outcome = run_into(files, "out", {"--print-config", "--timeout", "2.5"});
   CHECK(json::parse(outcome.out).at("limits") ==
-        json{{"wall_s", 2.5}, {"firmware_s", 30.0}, {"polls", 10'000'000}, {"errors", 100'000}});
+        json{{"wall_s", 2.5}, {"firmware_s", 30.0}, {"polls", 10'000'000}, {"errors", 100'000}, {"rank_s", 60.0}});
   for (const char* wrong : {"0", "-1", "soon", "1e999", "nan", "-nan", "inf"}) {
     const Outcome refused = run_into(files, "out", {"--timeout", wrong});
     CHECK(refused.exit_code == 2);

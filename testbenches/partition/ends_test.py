@@ -7,6 +7,7 @@ Without MPI it says so and ends with 77 (CTest: skipped), or fails when T3VP_ALL
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -47,28 +48,50 @@ def start(home, *settings):
     return process, processes_of(home)
 
 
-def check_killed(rank):
+def require_end(process, home, exit_codes, pattern):
+    _, errors = process.communicate(timeout=120)
+    lines = errors.splitlines()
+    assert process.returncode in exit_codes, (process.returncode, lines)
+    assert len(lines) == (1 if pattern else 0) and (not pattern or re.fullmatch(pattern, lines[0])), lines
+    assert not processes_of(home)
+    assert not list((pathlib.Path(home) / "2 ranks").glob("report*"))
+    print(f"{pattern or 'no line'}: exit code {process.returncode}")
+
+
+def check_signal(number, rank, exit_codes, pattern):
+    """A rank gets a signal, or mpirun does."""
     with tempfile.TemporaryDirectory() as home:
         process, ranks = start(home)
-        os.kill(ranks[rank], signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
-        lines = errors.splitlines()
-        assert process.returncode != 0, process.returncode
-        assert len(lines) == (1 if rank != 0 else 0), lines
-        assert not processes_of(home)
-        assert not list((pathlib.Path(home) / "2 ranks").glob("report*"))
-        print(f"rank {rank} killed: exit code {process.returncode}: {lines}")
+        os.kill(process.pid if rank is None else ranks[rank], number)
+        require_end(process, home, exit_codes, pattern.format(rank=rank, process=ranks.get(rank)))
 
 
-def check_stopped():
-    """A process that does not go on: limits.wall_s of the first one ends all."""
+def check_stopped(rank):
+    """A rank does not go on: the other one names it."""
+    with tempfile.TemporaryDirectory() as home:
+        process, ranks = start(home, "limits.rank_s=3")
+        os.kill(ranks[rank], signal.SIGSTOP)
+        require_end(process, home, [1], r"t3vp: limits\.rank_s: no answer for 3 s at [0-9.e-]+ ms of simulated time from "
+                                        rf"rank {rank} \(process {ranks[rank]} on .*\); see whether .*")
+
+
+def check_stopped_at_wall_limit():
+    """limits.wall_s of the first rank ends a run whose other rank hangs."""
     with tempfile.TemporaryDirectory() as home:
         process, ranks = start(home, "limits.wall_s=6")
         os.kill(ranks[1], signal.SIGSTOP)
-        _, errors = process.communicate(timeout=60)
-        lines = errors.splitlines()
-        assert process.returncode == 1 and len(lines) == 1 and "limits.wall_s" in lines[0], (process.returncode, lines)
-        print(f"rank 1 stopped: {lines[0]}")
+        require_end(process, home, [1], r"t3vp: limits\.wall_s: .*")
+
+
+def check_paused():
+    """What mpirun stops together, as Ctrl-Z does, goes on."""
+    with tempfile.TemporaryDirectory() as home:
+        process, ranks = start(home, "limits.rank_s=2", "limits.simulated_ms=0.4")
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for rank in ranks.values():
+                os.kill(rank, number)
+            time.sleep(4 if number == signal.SIGSTOP else 0)
+        require_end(process, home, [1], r"t3vp: limits\.simulated_ms: .*")
 
 
 def check_simulated_limit():
@@ -80,7 +103,12 @@ def check_simulated_limit():
 
 if __name__ == "__main__":
     runs.require_mpi(T3VP)
-    check_killed(1)
-    check_killed(0)
-    check_stopped()
+    for killed in (0, 1):
+        check_signal(signal.SIGKILL, killed, [137], r"t3vp: rank {rank} \(process {process}\) has been killed or has ended by "
+                                                    r"itself: see .*, and start the run again")
+        check_stopped(killed)
+    check_signal(signal.SIGTERM, 1, [1], rf"t3vp: rank 1 has been ended by signal 15 \(SIGTERM\) from process {os.getpid()}")
+    check_signal(signal.SIGINT, None, [1], "")
+    check_stopped_at_wall_limit()
+    check_paused()
     check_simulated_limit()
