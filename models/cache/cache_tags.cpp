@@ -23,7 +23,9 @@ CacheTags::CacheTags(const CacheParameters& parameters, Stamp stamp)
       set_bits_(bits_for(sets_per_bank_)),
       hashed_sets_((sets_per_bank_ & (sets_per_bank_ - 1)) == 0 && set_bits_ <= PolynomialHash::max_bits),
       bank_hash_(bank_bits_),
-      set_hash_(hashed_sets_ ? set_bits_ : 0),
+      // The same polynomial would give all lines of a bank a few sets where rows lie a power of two apart.
+      set_hash_(hashed_sets_ ? set_bits_ : 0,
+                set_bits_ == bank_bits_ ? PolynomialHash::Of::reciprocal : PolynomialHash::Of::polynomial),
       ways_(std::size_t{sets_per_bank_} * parameters.banks * vectors_) {
   clear();
   stamp_ = stamp;

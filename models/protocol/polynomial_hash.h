@@ -12,8 +12,11 @@ class PolynomialHash {
  public:
   static constexpr unsigned max_bits = 16;
 
+  /// A polynomial hash and a reciprocal one of as many bits are nearly independent, from 3 bits on.
+  enum class Of : bool { polynomial, reciprocal };
+
   /// Hashes to numbers of `bits` bits, at most max_bits, numbers of up to 40 bits above those.
-  explicit PolynomialHash(unsigned bits);
+  explicit PolynomialHash(unsigned bits, Of of = Of::polynomial);
 
   std::uint32_t operator()(std::uint64_t number) const {
     std::uint64_t upper = number >> bits_;

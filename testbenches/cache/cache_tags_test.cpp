@@ -235,6 +235,25 @@ TEST_CASE("the rows of a tile spread over the banks") {
   }
 }
 
+TEST_CASE("lines a power of two apart use all sets, also of a cache with as many banks as sets in a bank") {
+  for (const std::uint32_t banks : {64u, 128u, 256u}) {
+    CacheParameters parameters;
+    parameters.banks = banks;
+    parameters.ways = 16;
+    parameters.capacity_bytes = std::uint64_t{banks} * 128 * parameters.ways * parameters.line_bytes;
+    for (const std::uint64_t stride : {32u, 64u, 128u, 256u, 1024u}) {
+      CacheTags tags(parameters);
+      const std::uint64_t lines = parameters.capacity_bytes / parameters.line_bytes / 4;
+      for (std::uint64_t i = 0; i < lines; ++i) touch(tags, i * stride);
+      std::uint64_t present = 0;
+      for (std::uint64_t i = 0; i < lines; ++i)
+        if (tags.find(tags.place_of(i * stride)) != CacheTags::none) ++present;
+      CAPTURE(banks, stride);
+      CHECK(present == lines);
+    }
+  }
+}
+
 TEST_CASE("a line with data on its way is evicted only when all of its set have some") {
   for (const std::uint32_t ways : {4u, 19u}) {
     CacheTags tags(one_bank_per_set(1, ways));
