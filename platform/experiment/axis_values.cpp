@@ -51,7 +51,7 @@ std::vector<double> steps_of(const Document& document, const std::string& pointe
         step_of(entry.at("from").get<double>(), entry.at("to").get<double>(), i, steps - 1, logarithmic);
     numbers.push_back(whole ? std::round(number) : number);
     if (i > 0 && numbers[i] == numbers[i - 1])
-      document.reject(pointer + "/steps", fmt::format("{} twice in {} steps", text_of(number), steps),
+      document.reject(pointer + "/steps", fmt::format("{} twice in {} steps", text_of(numbers[i]), steps),
                       whole ? "fewer steps, as the key takes whole numbers" : "two ends that differ");
   }
   return numbers;
