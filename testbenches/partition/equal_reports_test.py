@@ -15,6 +15,7 @@ import runs
 
 SOURCE, T3VP = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 CONFIGS = SOURCE / "configs/runs"
+RDMA = T3VP.parent / "testbenches/software/rdma.so"
 SMALL = f"system={SOURCE / 'configs/systems/small-4.json'}"
 GEMM = [SMALL, "workload.gemm.m=192", "workload.gemm.n=192", "workload.gemm.k=128"]
 TORUS = 'system.links.topology={"kind": "torus", "dimensions": [2, 2]}'
@@ -50,6 +51,9 @@ CASES = {
     "nodes with NICs and links, zero-copy": (TABLES_FILE, [*nodes(2, LINKS_BETWEEN), TABLES, "method=zero-copy"]),
     "nodes with NICs, fused GEMM": (GEMM_FILE, [*nodes(2), FUSED_GEMM, "method=t3-mca", FUNCTIONAL]),
     "nodes with NICs, GEMM and reduce-scatter": (GEMM_FILE, [*GEMM, *nodes(2), "method=sequential", FUNCTIONAL]),
+    **{f"reads and fetch-and-adds of NICs{name}": (TABLES_FILE, [*nodes(1), "workload=null", "method=null",
+                                                                 FUNCTIONAL, f"program={RDMA}:operations", *lost])
+       for name, lost in (("", []), (", packets lost", [LOST]))},
     "nodes with NICs, packets lost": (TABLES_FILE, [*nodes(2), TABLES, "method=fused", FUNCTIONAL, LOST]),
     **{f"ring, {method}, {data}": (GEMM_FILE, [*GEMM, f"method={method}", f"data={data}"])
        for method in ("sequential", "t3", "t3-mca") for data in ("functional", "timing-only")},

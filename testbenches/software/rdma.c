@@ -12,7 +12,8 @@
 
 enum { ROWS = 64, COLUMNS = 256, BYTES = ROWS * COLUMNS * 4, ENTRIES = 16, FIRST_KEY = 1 };
 /* In this GPU's memory. */
-static const uint64_t queue = 0x100000, record = 0x110000, completions = 0x120000, sent = 0x200000, received = 0x300000;
+static const uint64_t queue = 0x100000, record = 0x110000, completions = 0x120000, sent = 0x200000, received = 0x300000,
+                      read_back = 0x340000, counter = 0x380000, counted = 0x381000;
 
 static enum t3_status write_nic(const struct t3_hal* hal, uint32_t offset, uint32_t value) {
   return hal->write32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_NIC) + offset, value);
@@ -22,12 +23,14 @@ static enum t3_status write_address(const struct t3_hal* hal, uint32_t offset, u
   return hal->write64(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_NIC) + offset, t3_on_gpu(hal->gpu, local));
 }
 
-/* Both buffers are one region, whose key is the first that there is. */
+/* All buffers are one region, whose key is the first that there is. */
 static enum t3_status register_memory(const struct t3_hal* hal) {
   uint32_t key = 0;
   T3_TRY(write_address(hal, T3_NIC_REGION_BASE_OFFSET, sent));
   T3_TRY(hal->write64(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_NIC) + T3_NIC_REGION_BYTES_OFFSET, 0x200000));
-  T3_TRY(write_nic(hal, T3_NIC_REGION_ACCESS_OFFSET, T3_NIC_REGION_ACCESS_REMOTE_WRITE_MASK));
+  T3_TRY(write_nic(hal, T3_NIC_REGION_ACCESS_OFFSET,
+                   T3_NIC_REGION_ACCESS_LOCAL_WRITE_MASK | T3_NIC_REGION_ACCESS_REMOTE_READ_MASK |
+                       T3_NIC_REGION_ACCESS_REMOTE_WRITE_MASK | T3_NIC_REGION_ACCESS_REMOTE_ATOMIC_MASK));
   T3_TRY(write_nic(hal, T3_NIC_COMMAND_OFFSET, T3_NIC_COMMAND_ACTION_REGISTER_REGION));
   T3_TRY(hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_NIC) + T3_NIC_KEY_OFFSET, &key));
   return key == FIRST_KEY ? T3_OK : T3_BAD_VALUE;
@@ -46,20 +49,37 @@ static enum t3_status connect(const struct t3_hal* hal, uint32_t pair, uint32_t 
   return T3_OK;
 }
 
-static enum t3_status post(const struct t3_hal* hal, uint32_t to) {
-  unsigned char entry[64] = {0}, count[4] = {1};
-  const struct t3_nic_work_entry head = {.opcode = T3_NIC_WRITE,
-                                         .flags = T3_NIC_WORK_ENTRY_FLAGS_SIGNALED,
+/* An entry of queue pair 0. Its completion is stored when it is the last one. An addend is 1. */
+static enum t3_status put_entry(const struct t3_hal* hal, uint32_t index, uint8_t opcode, uint64_t remote,
+                                uint64_t local, uint32_t bytes, bool is_last) {
+  unsigned char entry[64] = {0};
+  const struct t3_nic_work_entry head = {.opcode = opcode,
+                                         .flags = is_last ? T3_NIC_WORK_ENTRY_FLAGS_SIGNALED : 0,
+                                         .index = (uint16_t)index,
                                          .segments = 1,
-                                         .remote_address = t3_on_gpu(to, received),
+                                         .remote_address = remote,
                                          .remote_key = FIRST_KEY};
-  const struct t3_nic_segment data = {.address = t3_on_gpu(hal->gpu, sent), .key = FIRST_KEY, .bytes = BYTES};
+  const struct t3_nic_segment data = {.address = t3_on_gpu(hal->gpu, local), .key = FIRST_KEY, .bytes = bytes};
+  unsigned char* tail = entry + T3_NIC_WORK_ENTRY_BYTES;
   t3_nic_work_entry_to(&head, entry);
-  t3_nic_segment_to(&data, entry + T3_NIC_WORK_ENTRY_BYTES);
-  T3_TRY(hal->write_memory(hal->platform, t3_on_gpu(hal->gpu, queue), entry, sizeof entry));
+  if (opcode == T3_NIC_FETCH_ADD) {
+    *tail = 1;
+    tail += T3_NIC_SEGMENT_BYTES;
+  }
+  t3_nic_segment_to(&data, tail);
+  return hal->write_memory(hal->platform, t3_on_gpu(hal->gpu, queue) + index * sizeof entry, entry, sizeof entry);
+}
+
+static enum t3_status ring_doorbell(const struct t3_hal* hal, uint32_t entries) {
+  const unsigned char count[4] = {(unsigned char)entries};
   T3_TRY(hal->write_memory(hal->platform, t3_on_gpu(hal->gpu, record), count, sizeof count));
   hal->order_writes(hal->platform);
-  return write_nic(hal, T3_NIC_DOORBELL_OFFSET, 1);
+  return write_nic(hal, T3_NIC_DOORBELL_OFFSET, entries);
+}
+
+static enum t3_status post(const struct t3_hal* hal, uint32_t to) {
+  T3_TRY(put_entry(hal, 0, T3_NIC_WRITE, t3_on_gpu(to, received), sent, BYTES, true));
+  return ring_doorbell(hal, 1);
 }
 
 static enum t3_status await_completion(const struct t3_hal* hal) {
@@ -128,6 +148,31 @@ static enum t3_status ring(const struct t3_hal* hal, const struct t3_run* run) {
   return T3_OK;
 }
 
+/* Each GPU writes to the next one, reads that from there, and adds to a number there twice. */
+static enum t3_status operations(const struct t3_hal* hal, const struct t3_run* run) {
+  (void)run;
+  uint32_t gpus = 0;
+  T3_TRY(gpus_of(hal, &gpus));
+  const uint32_t next = (hal->gpu + 1) % gpus;
+  const struct t3_contents mine = {.kind = T3_CONTENTS_FUNCTION, .function = pattern};
+  publish(hal, "sent", sent, mine, (struct t3_contents){0});
+  publish(hal, "read_back", read_back, (struct t3_contents){.kind = T3_CONTENTS_CONSTANT, .constant = -1}, mine);
+  T3_TRY(prepare(hal, gpus, 3));
+  T3_TRY(connect(hal, 1, (hal->gpu + gpus - 1) % gpus, 3));
+  hal->wait_ns(hal->platform, 20000);
+  hal->mark(hal->platform, "total", true);
+  T3_TRY(put_entry(hal, 0, T3_NIC_WRITE, t3_on_gpu(next, received), sent, BYTES, false));
+  T3_TRY(put_entry(hal, 1, T3_NIC_READ, t3_on_gpu(next, received), read_back, BYTES, false));
+  T3_TRY(put_entry(hal, 2, T3_NIC_FETCH_ADD, t3_on_gpu(next, counter), counted, 8, false));
+  T3_TRY(put_entry(hal, 3, T3_NIC_FETCH_ADD, t3_on_gpu(next, counter), counted + 8, 8, true));
+  T3_TRY(ring_doorbell(hal, 4));
+  T3_TRY(await_completion(hal));
+  hal->mark(hal->platform, "total", false);
+  unsigned char numbers[16];
+  T3_TRY(hal->read_memory(hal->platform, t3_on_gpu(hal->gpu, counted), numbers, sizeof numbers));
+  return numbers[8] == numbers[0] + 1 ? T3_OK : T3_BAD_VALUE;
+}
+
 /* Waits for ever for a GPU that has no queue pair. */
 static enum t3_status alone(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
@@ -144,7 +189,8 @@ static enum t3_status signal(const struct t3_hal* hal, const struct t3_run* run)
   return hal->write64(hal->platform, signals + 0x1000, 1);
 }
 
-static const struct t3_named_program programs[] = {{"ring", ring}, {"alone", alone}, {"signal", signal}, {NULL, NULL}};
+static const struct t3_named_program programs[] = {
+    {"ring", ring}, {"operations", operations}, {"alone", alone}, {"signal", signal}, {NULL, NULL}};
 static const struct t3_kernel* const kernels[] = {NULL};
 
 const struct t3_export_table t3_exports = {.version = T3_EXPORTS_VERSION,
