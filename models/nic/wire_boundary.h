@@ -10,9 +10,9 @@ namespace t3vp::nic {
 /// A packet on its way, which takes at least the fabric's latency.
 struct Passage {
   PacketPointer packet;
-  Picoseconds sent;     ///< when it was given to the wire
-  Picoseconds arrives;  ///< its last byte, at a receiver that is free
-  Cause cause;          ///< of its sending
+  Picoseconds sent = 0;     ///< when it was given to the wire
+  Picoseconds arrives = 0;  ///< its last byte, at a receiver that is free
+  Cause cause;              ///< of its sending
 };
 
 class WireBoundary {

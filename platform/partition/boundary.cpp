@@ -87,21 +87,12 @@ class Boundary::CutWire : public nic::WireBoundary {
   }
 
   void send(const nic::Passage& passage) override {
-    const std::uint32_t receiver = passage.packet->to_nic;
-    MessageWriter& message = boundary_.message_to(rank_of_nic_[receiver], passage.arrives);
+    MessageWriter& message = boundary_.message_to(rank_of_nic_[passage.packet->to_nic], passage.arrives);
     message.put(Kind::nic_packet);
-    message.put(receiver);
-    message.put(passage.arrives);
-    message.put(passage.sent);
-    put_cause(message, passage.cause);
-    put_nic_packet(message, *passage.packet);
+    put_passage(message, passage);
   }
 
-  void deliver(Picoseconds arrives, MessageReader& message) {
-    const auto sent = message.take<Picoseconds>();
-    Cause cause = take_cause(message);
-    wire_.arrive({take_nic_packet(message), sent, arrives, std::move(cause)});
-  }
+  void deliver(MessageReader& message) { wire_.arrive(take_passage(message)); }
 
  private:
   Boundary& boundary_;
@@ -152,12 +143,13 @@ std::vector<Message> Boundary::take_sent() {
 void Boundary::deliver(const Message& message) {
   for (MessageReader reader(message); !reader.is_at_end();) {
     const auto kind = reader.take<Kind>();
+    if (kind == Kind::nic_packet) {
+      wire_->deliver(reader);
+      continue;
+    }
     const auto number = reader.take<std::uint32_t>();
     const auto time = reader.take<Picoseconds>();
-    if (kind == Kind::nic_packet)
-      wire_->deliver(time, reader);
-    else
-      links_.at(number)->deliver(kind, time, reader);
+    links_.at(number)->deliver(kind, time, reader);
   }
 }
 

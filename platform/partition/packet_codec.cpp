@@ -213,20 +213,6 @@ std::shared_ptr<const RingSignal> PacketCodec::take_ring(MessageReader& message)
   return last_ring_;
 }
 
-void put_nic_packet(MessageWriter& message, const nic::Packet& packet) {
-  message.put<nic::PacketHeader>(packet);
-  message.put(packet.data.size());
-  message.put_bytes(packet.data.data(), packet.data.size());
-}
-
-nic::PacketPointer take_nic_packet(MessageReader& message) {
-  auto packet = std::make_shared<nic::Packet>();
-  static_cast<nic::PacketHeader&>(*packet) = message.take<nic::PacketHeader>();
-  packet->data.resize(message.take<std::size_t>());
-  message.take_bytes(packet->data.data(), packet->data.size());
-  return packet;
-}
-
 void put_cause(MessageWriter& message, const Cause& cause) {
   message.put(cause.is_known());
   if (!cause.is_known()) return;
@@ -251,6 +237,28 @@ Cause take_cause(MessageReader& message) {
     portable.marks.push_back({window, take_parts(message)});
   });
   return Cause::from(portable);
+}
+
+void put_passage(MessageWriter& message, const nic::Passage& passage) {
+  message.put(passage.sent);
+  message.put(passage.arrives);
+  put_cause(message, passage.cause);
+  message.put<nic::PacketHeader>(*passage.packet);
+  message.put(passage.packet->data.size());
+  message.put_bytes(passage.packet->data.data(), passage.packet->data.size());
+}
+
+nic::Passage take_passage(MessageReader& message) {
+  nic::Passage passage;
+  passage.sent = message.take<Picoseconds>();
+  passage.arrives = message.take<Picoseconds>();
+  passage.cause = take_cause(message);
+  const auto packet = std::make_shared<nic::Packet>();
+  static_cast<nic::PacketHeader&>(*packet) = message.take<nic::PacketHeader>();
+  packet->data.resize(message.take<std::size_t>());
+  message.take_bytes(packet->data.data(), packet->data.size());
+  passage.packet = packet;
+  return passage;
 }
 
 }  // namespace t3vp

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "nic/nic_packet.h"
+#include "nic/wire_boundary.h"
 #include "partition/message.h"
 #include "protocol/cause.h"
 #include "protocol/ring_signal.h"
@@ -32,10 +32,10 @@ class PacketCodec {
   std::shared_ptr<const RingSignal> last_ring_;  ///< that has been sent or has come
 };
 
-void put_nic_packet(MessageWriter& message, const nic::Packet& packet);
-nic::PacketPointer take_nic_packet(MessageReader& message);
-
 void put_cause(MessageWriter& message, const Cause& cause);
 Cause take_cause(MessageReader& message);
+
+void put_passage(MessageWriter& message, const nic::Passage& passage);
+nic::Passage take_passage(MessageReader& message);
 
 }  // namespace t3vp

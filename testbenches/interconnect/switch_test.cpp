@@ -178,6 +178,7 @@ namespace {
 /// GPU 1 loads 8 bytes of all GPUs; the test plays the GPUs that are asked.
 struct SumBench : SwitchBench {
   Transaction& read;
+  std::shared_ptr<tlm::tlm_generic_payload> stand_in = std::make_shared<tlm::tlm_generic_payload>();
   std::size_t request = 0;
 
   SumBench() : read(pool.make(Operation::load, address_map::on_gpu(address_map::all_gpus, local), {1, 8, 0})) {
@@ -189,6 +190,7 @@ struct SumBench : SwitchBench {
   void ask(Picoseconds delay) {
     Transaction& message = pool.make(Operation::request, read.get_address(), {1, 8, 0});
     message.extension().fabric.asked = &read;
+    message.extension().fabric.stand_in = stand_in;
     message.extension().producer.gpu = 1;
     request = from[1]->send(message, delay);
   }
@@ -241,6 +243,7 @@ TEST_CASE("a load of all GPUs asks each after the latency, and its sum leaves on
   CHECK(sum.at == 302'163);  // 202'040 + 100'123
   CHECK(sum.extension.operation == Operation::answer);
   CHECK(sum.extension.fabric.asked == &bench.read);
+  CHECK(sum.extension.fabric.stand_in == bench.stand_in);
   CHECK(sum.address == address_map::on_gpu(1, local));
   CHECK(sum.extension.fabric.lane == Lane{5 + answer_channels, 2});
   CHECK(bench.sum() == std::vector<float>{4.75F, 7.75F});
