@@ -116,6 +116,7 @@ def check_partitions():
 
 if __name__ == "__main__":
     runs.require_mpi(T3VP)
+    runs.end_at_once()
     is_full = "--full" in sys.argv
     wanted = next((argument for argument in sys.argv[3:] if argument != "--full"), "")
     for number, (case, (file, changes)) in enumerate(CASES.items()):

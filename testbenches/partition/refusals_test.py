@@ -76,6 +76,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         check_missing_library(folder)
         runs.require_mpi(T3VP)
+        runs.end_at_once()
         for settings, options, ranks, line in REFUSED:
             these = runs.Runs(T3VP, folder, GEMM, settings)
             require_line(these.run(ranks, *options), line.replace("(", r"\("), (settings, options))
