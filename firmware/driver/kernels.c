@@ -303,7 +303,8 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .update = options.update,
                                               .uncached = out->memory == T3_UNCACHED,
                                               .transpose_a = options.transpose_a,
-                                              .transpose_b = options.transpose_b};
+                                              .transpose_b = options.transpose_b,
+                                              .group_columns = options.group_columns};
   t3_gemm_arguments_to(&arguments, submission.arguments);
   return T3_LOCKED(context, t3_submit(context, &submission));
 }

@@ -105,6 +105,7 @@ struct t3_gemm_options {
                                  t3_chunk_of) in turn, beginning with the chunk of first_workgroup; none of a batch */
   uint32_t group;             /* 0 and 1: the order is as above. Else rows of tiles that are taken together, column by
                                  column; not with chunks or a batch */
+  bool group_columns;         /* `group` counts columns of tiles, which are taken together row by row */
   uint32_t max_compute_units; /* 0: all */
   struct t3_batch batch;
   uint32_t split_k;     /* 0 and 1: a workgroup computes a tile. Else so many share it by k, with `update`; no batch */

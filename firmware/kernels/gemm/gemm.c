@@ -21,7 +21,8 @@ static uint32_t slices_of(const struct t3_gemm_arguments* p) { return p->split_k
 static uint32_t tile_of_workgroup(const struct t3_wave* wave, const struct t3_grid* grid) {
   const struct t3_gemm_arguments* p = wave->arguments;
   const uint32_t turn = wave->workgroup / slices_of(p), tiles = wave->workgroups / slices_of(p);
-  const struct t3_tile_order order = {.first = p->first_workgroup, .chunks = p->chunks, .group = p->group};
+  const struct t3_tile_order order = {
+      .first = p->first_workgroup, .chunks = p->chunks, .group = p->group, .of_columns = p->group_columns};
   if (p->chunks > 1 || p->group > 1) return t3_tile_in_order(&order, grid, turn);
   return (uint32_t)(((uint64_t)p->first_workgroup + turn) % tiles);
 }
@@ -161,7 +162,8 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   const struct t3_named_value switches[] = {{"update", p->update},
                                             {"uncached", p->uncached},
                                             {"transpose_a", p->transpose_a},
-                                            {"transpose_b", p->transpose_b}};
+                                            {"transpose_b", p->transpose_b},
+                                            {"group_columns", p->group_columns}};
   if (!t3_check_switches(check, switches, sizeof switches / sizeof *switches) || !check_out(check, p)) return false;
   if (!t3_check_pipeline(check, p->stages, p->store_bytes)) return false;
   const struct operands operands = operands_of(p);

@@ -114,6 +114,7 @@ enum t3_status t3_dirty_cache(struct t3_context* context, const struct t3_gemm_w
 struct t3_gemm_options t3_gemm_options_of(const struct t3_gemm_workload* w) {
   return (struct t3_gemm_options){.transpose_b = w->transpose_b,
                                   .group = w->group,
+                                  .group_columns = w->group_columns,
                                   .max_compute_units = w->max_compute_units,
                                   .stages = w->stages,
                                   .step_ns = w->step_ns,

@@ -48,6 +48,7 @@ GemmWorkload::GemmWorkload(const Document& run, const char* room) : Workload(roo
   fused_ = value_of(workload.value("fused", "ring-reduce-scatter"), fused_kind_words);
   split_k_ = workload.value("split_k", 1u);
   group_ = read.group;
+  group_columns_ = read.group_columns;
   stages_ = read.stages;
   step_ns_ = read.step_ns;
   store_bytes_ = read.store_bytes;
@@ -179,6 +180,7 @@ t3_gemm_workload GemmWorkload::arguments() const {
   w.tile_rows = gemm_.tile.rows;
   w.tile_columns = gemm_.tile.columns;
   w.group = group_;
+  w.group_columns = group_columns_;
   w.stages = stages_;
   w.step_ns = step_ns_;
   w.store_bytes = store_bytes_;

@@ -60,6 +60,19 @@ TEST_CASE("stages of 1 load a K tile when the one before it has been multiplied"
   CHECK(gemm_time(one + key("stages", 2)) < gemm_time(one + key("stages", 1)));
 }
 
+TEST_CASE("tiles in groups of columns share more of A, and the sums stay right") {
+  const Settings columns{"workload.gemm.group_columns=true"};
+  const Settings wide = alone(512, 1024, 256);  // A 256 KiB and B 512 KiB, beside a cache of 256 KiB
+  const auto read = [](const Settings& settings) { return right_run(settings).dram_bytes("gemm_read"); };
+  CHECK(read(wide + key("group", 4) + columns) < 0.8 * read(wide + key("group", 100)));
+  CHECK(read(wide + key("group", 100) + columns) == read(wide));  // all columns: row by row
+  for (const std::uint32_t group : {2u, 3u, 100u}) {
+    const Settings sums = gemm(300, 200, 64) + Settings{on_small_system(), "gpus=2", "method=sequential"};
+    const Run run = right_run(sums + columns + key("group", group) + Settings{"check=all"});
+    CHECK(compare(run, 2, Element::fp16).wrong == 0);
+  }
+}
+
 TEST_CASE("tiles in groups of rows share more of B, and the sums stay right") {
   const Settings tall = alone(1024, 512, 256);  // A 512 KiB and B 256 KiB, beside a cache of 256 KiB
   const double rows = right_run(tall).dram_bytes("gemm_read"),
