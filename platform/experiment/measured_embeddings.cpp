@@ -22,11 +22,6 @@ const Settings pytorch_kernel{"system.kernels.embedding.checked_indices=16",
 /// which 4.5 us are the kernel's.
 constexpr double graph_launch_ns = 11300;
 
-Parts as_graph(Parts parts) {
-  parts.push_back({{}, "", graph_launch_ns});
-  return parts;
-}
-
 struct PooledTables {
   std::uint64_t rows, pooling, batch, tables, dimension;
 };
@@ -48,9 +43,10 @@ std::vector<Measurement> pooling_times_in(const MeasuredRow& row) {
                            row.count("dim", 1, widest)};
   const char* const figure = "time_ns.pooling";
   if (shape.tables <= 2 * few_tables)
-    return {time_in(row, "us", as_graph({{pooling_run(shape, shape.tables), figure}}))};
+    return {time_in(row, "us", with_launch({{pooling_run(shape, shape.tables), figure}}, graph_launch_ns))};
   const auto run = [&](std::uint64_t tables) { return pooling_run(shape, tables); };
-  return {time_in(row, "us", as_graph(on_line(shape.tables, 2 * few_tables, few_tables, run, figure)))};
+  return {
+      time_in(row, "us", with_launch(on_line(shape.tables, 2 * few_tables, few_tables, run, figure), graph_launch_ns))};
 }
 
 }  // namespace

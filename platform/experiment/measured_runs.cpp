@@ -50,9 +50,9 @@ Settings gemm_alone(const GemmInRow& gemm, const std::string& more) {
 }
 
 std::string library_keys(const GemmInRow& gemm) {
-  constexpr std::uint64_t tile_rows = 128, tile_columns = 256, all_rows = 65535;
-  const bool goes_down = gemm.n / tile_columns > gemm.m / tile_rows;
-  return fmt::format(R"("group": {})", goes_down ? all_rows : 1);
+  constexpr std::uint64_t tile_rows = 128, tile_columns = 256, group = 8;
+  const bool goes_across = gemm.n / tile_columns > gemm.m / tile_rows;
+  return fmt::format(R"("group": {}, "group_columns": {})", group, !goes_across);
 }
 
 Settings library_gemm(const GemmInRow& gemm) { return gemm_alone(gemm, library_keys(gemm)); }
@@ -69,6 +69,11 @@ Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInR
   if (depth == 0) return {{settings(gemm), figure}};
   return on_line(
       gemm.k, depth, depth / 2, [&](std::uint64_t k) { return settings(with_depth(gemm, k)); }, figure);
+}
+
+Parts with_launch(Parts parts, double ns) {
+  parts.push_back({{}, "", ns});
+  return parts;
 }
 
 Settings collective_alone(const std::string& op, std::uint64_t bytes, std::uint64_t gpus) {

@@ -45,8 +45,8 @@ std::string gemm_json(const GemmInRow& gemm, const std::string& more = "");
 /// A GEMM alone on one GPU.
 Settings gemm_alone(const GemmInRow& gemm, const std::string& more = "");
 
-/// As cuBLAS runs it. Workgroups take tiles along the shorter side of the output first, as CUTLASS's tile schedulers do
-/// without a swizzle (get_rasterization_order).
+/// As cuBLAS runs it. Workgroups take eight tiles along the shorter side of the output together, CUTLASS's widest
+/// swizzle (get_log_swizzle_size), and go along the longer side.
 Settings library_gemm(const GemmInRow& gemm);
 /// The same keys of workload.gemm, as JSON.
 std::string library_keys(const GemmInRow& gemm);
@@ -67,6 +67,9 @@ Parts on_line(std::uint64_t all, std::uint64_t more, std::uint64_t few,
 /// a smaller K. `settings` returns the run's settings.
 Parts by_depth(const GemmInRow& gemm, const std::function<Settings(const GemmInRow&)>& settings,
                const std::string& figure, const Effort& effort = {});
+
+/// The same with the time of a launch that no run has, in ns.
+Parts with_launch(Parts parts, double ns);
 
 /// A standalone collective of a library, whose rings go round all GPUs. The library's all-gather and all-to-all receive
 /// in a buffer and copy out of it, which no kernel here does. A reduce-scatter of the same buffer stands for them: it
