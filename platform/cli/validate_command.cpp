@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 std::string system_of(const std::string& machine) { return machine + "-4"; }
 
 /// The table and the pictures, also those that only an earlier call with other files has made.
-std::vector<fs::path> own_files(const fs::path& out, const fs::path& table) {
+std::vector<fs::path> validation_files(const fs::path& out, const fs::path& table) {
   std::vector<fs::path> files{table};
   for (const std::string& name : correlation_names())
     for (const char* kind : {".gnuplot", ".svg", ".log"}) files.push_back(out / (name + kind));
@@ -53,12 +53,12 @@ int validate(const ValidateCommand& command) {
   const fs::path out = command.out.empty() ? fs::path("out") / command.machine : command.out;
   const fs::path runs = out / "runs", table = out / (command.machine + ".csv");
   Results results(experiment, plan, runs);
-  Outputs outputs{own_files(out, table), {}};
+  Outputs outputs{validation_files(out, table), {}};
   add_runs(outputs, plan, results);
   require_apart(outputs);
   prepare_folder(out);
   prepare_folder(runs);
-  for (const fs::path& file : own_files(out, table)) remove_earlier(file);
+  for (const fs::path& file : validation_files(out, table)) remove_earlier(file);
   const RunOutline outline{command.jobs != 0 ? command.jobs : available_cores(), command.timeout_s, Shard{}};
   make_missing_runs(experiment, plan, outline, results, [] {});
 

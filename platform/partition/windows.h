@@ -1,7 +1,8 @@
 // Conservative windows: nothing takes less than the lookahead from one rank to another. So when the earliest event of
 // all ranks is at T, each may run up to T + lookahead without hearing of the others (Chandy and Misra, 1979; windows as
-// SST-core and dist-gem5 have them). After each window all ranks exchange what crosses and the times of their next
-// events, whose least is T.
+// SST-core and dist-gem5 have them). A window is half of that. Before it all ranks send what has crossed and the times
+// of their next events, whose least is T; after it they receive. So a rank that is late in one window may catch up in
+// the next one, before others wait for it.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,13 @@
 
 namespace t3vp {
 
+/// What windows have cost this process.
+struct WindowCosts {
+  double computing_s = 0;  ///< of the processor's time
+  double waiting_s = 0;    ///< for the others, of wall-clock time
+  std::uint64_t sent_bytes = 0;
+};
+
 class Windows {
  public:
   /// Causes and counters are shared from now on.
@@ -20,23 +28,29 @@ class Windows {
   /// Runs one window on all ranks. `run_until` lets simulated time pass up to a time, without the events of that.
   /// Returns false, and runs nothing, when there is no event on any rank, none before `limit`, or a rank wants to stop.
   bool run_next(const std::function<void(Picoseconds)>& run_until, bool wants_to_stop, Picoseconds limit);
-  /// The time of the earliest event of all ranks when run_next() was last called; `never` when there was none.
-  Picoseconds earliest() const { return earliest_; }
+  /// The time of the earliest event of all ranks before the latest window; `never` when there was none.
+  Picoseconds earliest() const { return all_.next; }
   std::uint64_t count() const { return count_; }
+  const WindowCosts& costs() const { return costs_; }
 
  private:
-  /// How a window has ended on a rank.
-  struct Ending {
+  /// Between two windows.
+  struct State {
     Picoseconds next;  ///< event
     bool wants_to_stop;
   };
-  std::vector<Message> messages(const Ending& ending);
+  void send(bool wants_to_stop);
+  std::vector<Message> messages();
+  void receive();
 
   Transport& transport_;
   Boundary& boundary_;
   Announcements& announcements_;
-  Picoseconds lookahead_, earliest_ = never;
+  Picoseconds lookahead_;
+  Picoseconds begin_, end_;  ///< of the latest window
+  State own_{}, all_{};      ///< that this rank has sent; of all ranks before the latest window
   std::uint64_t count_ = 0;
+  WindowCosts costs_;
 };
 
 }  // namespace t3vp

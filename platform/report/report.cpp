@@ -132,11 +132,17 @@ ordered_json statistics_json(const std::vector<Statistic>& statistics) {
 
 ordered_json host_json(const HostFigures& h) {
   const double rate = h.wall_s > 0 ? static_cast<double>(h.dram_accesses) / h.wall_s : 0;
-  return {{"wall_s", h.wall_s},
-          {"peak_rss_MiB", h.peak_rss_MiB},
-          {"dram_accesses_per_s", rate},
-          {"events", h.events},
-          {"program", simulation_fingerprint()}};
+  ordered_json host = {{"wall_s", h.wall_s},
+                       {"peak_rss_MiB", h.peak_rss_MiB},
+                       {"dram_accesses_per_s", rate},
+                       {"events", h.events},
+                       {"program", simulation_fingerprint()}};
+  if (h.ranks.empty()) return host;
+  host["windows"] = h.windows;
+  for (const RankFigures& rank : h.ranks)
+    host["ranks"].push_back(
+        {{"computing_s", rank.computing_s}, {"waiting_s", rank.waiting_s}, {"sent_MB", rank.sent_MB}});
+  return host;
 }
 
 /// Two figures of the same time may differ in the last bits.

@@ -93,10 +93,19 @@ struct Statistic {
   double value = 0;
 };
 
+/// What windows have cost a process of a run over several processes.
+struct RankFigures {
+  double computing_s = 0;  ///< of the processor's time
+  double waiting_s = 0;    ///< for the others, of wall-clock time
+  double sent_MB = 0;
+};
+
 /// What the run cost the host: the only figures that may differ between two runs of a configuration.
 struct HostFigures {
   double wall_s = 0, peak_rss_MiB = 0;
   std::uint64_t dram_accesses = 0, events = 0;
+  std::uint64_t windows = 0;
+  std::vector<RankFigures> ranks;  ///< empty: one process
 };
 
 /// Where a run stopped whose programs have not all ended.

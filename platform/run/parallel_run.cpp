@@ -165,6 +165,7 @@ void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {
     if (partition_.rank_of(links_[link].from) == transport_.rank()) put(mine, figures.links[link]);
   put(mine, result.diagnosis);
   put(mine, result.error_log);
+  mine.put(windows_.costs());
   const std::vector<Message> messages = transport_.all_gather(mine.take());
   std::vector<MessageReader> readers(messages.begin(), messages.end());
   for (std::size_t gpu = 0; gpu < figures.gpus.size(); ++gpu)
@@ -176,7 +177,10 @@ void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {
   for (MessageReader& reader : readers) {
     take(reader, result.diagnosis);
     take(reader, result.error_log);
+    const auto costs = reader.take<WindowCosts>();
+    result.host.ranks.push_back({costs.computing_s, costs.waiting_s, static_cast<double>(costs.sent_bytes) / 1e6});
   }
+  result.host.windows = windows_.count();
   set_figures(configuration_, phases, figures, result);
 }
 

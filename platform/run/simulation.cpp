@@ -197,7 +197,8 @@ void run_windows(ParallelRun& parallel, const Node& node, const Parts& parts) {
     return !arguments.refusals().empty() || errs_without_end(node, configuration.limits.errors);
   };
   const auto run_until = [&](Picoseconds time) {
-    if (std::min(time, limit) > now()) simulate_for(std::min(time, limit) - now(), page);
+    const Picoseconds end = std::min(time, limit);
+    if (happens_until(end - 1)) simulate_for(end - now(), page);
     page.simulated = now();
   };
   constexpr std::uint64_t windows_per_look = 64;

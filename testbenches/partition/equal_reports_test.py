@@ -86,6 +86,16 @@ def difference(one, other):
     return "\n".join(list(difflib.unified_diff(one.splitlines(), other.splitlines(), lineterm="", n=2))[:40])
 
 
+def check_host(these, ranks):
+    """The cost of windows is that of each rank."""
+    host = these.host(ranks)
+    if ranks == 1:
+        assert "windows" not in host and "ranks" not in host, host
+        return
+    assert host["windows"] > 0 and len(host["ranks"]) == ranks, host
+    assert all(rank["computing_s"] > 0 and rank["waiting_s"] > 0 and rank["sent_MB"] > 0 for rank in host["ranks"]), host
+
+
 def check(name, run_file, settings, ranks, more=()):
     settings = [*settings, *more]
     with tempfile.TemporaryDirectory() as home:
@@ -96,6 +106,8 @@ def check(name, run_file, settings, ranks, more=()):
             done = these.run(count)
             assert done.returncode == alone.returncode, (name, count, done.stdout, done.stderr)
             assert done.stderr == alone.stderr, (name, count, done.stderr, alone.stderr)
+            assert "Warning" not in done.stdout, (name, count, done.stdout)
+            check_host(these, count)
             assert these.report(count) == these.report(None), \
                 f"{name}: {count} ranks\n{difference(these.report(None), these.report(count))}"
     print(f"{name}: equal with {', '.join(map(str, ranks))} ranks")

@@ -51,8 +51,14 @@ class Runs:
     def run(self, ranks, *options, timeout=300):
         return subprocess.run(self.command(ranks, *options), capture_output=True, text=True, timeout=timeout)
 
+    def whole_report(self, ranks):
+        return json.loads((self.home / f"{ranks} ranks" / "report.json").read_text())
+
+    def host(self, ranks):
+        return self.whole_report(ranks)["host"]
+
     def report(self, ranks):
         """The bytes of the report but `host`."""
-        report = json.loads((self.home / f"{ranks} ranks" / "report.json").read_text())
+        report = self.whole_report(ranks)
         del report["host"]
         return json.dumps(report, indent=1)

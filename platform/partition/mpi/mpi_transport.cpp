@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "partition/transport.h"
 
@@ -38,24 +40,27 @@ class MpiTransport : public Transport {
   std::uint32_t rank() const override { return static_cast<std::uint32_t>(world_.rank()); }
   std::uint32_t ranks() const override { return static_cast<std::uint32_t>(world_.size()); }
 
-  std::vector<Message> exchange(std::vector<Message> messages) override {
-    Silent silent;
-    std::vector<mpi::request> sends;
+  void send(std::vector<Message> messages) override {
+    outgoing_ = std::move(messages);
     for (std::uint32_t other = 0; other < ranks(); ++other) {
       if (other == rank()) continue;
-      silent.push_back(other);
-      const Message& message = messages[other];
-      sends.push_back(world_.isend(static_cast<int>(other), tag, message.data(), static_cast<int>(message.size())));
+      const Message& message = outgoing_[other];
+      open_.push_back(
+          {other, world_.isend(static_cast<int>(other), tag, message.data(), static_cast<int>(message.size()))});
     }
+  }
+
+  std::vector<Message> receive() override {
     std::vector<Message> received(ranks());
+    for (std::uint32_t other = 0; other < ranks(); ++other)
+      if (other != rank()) open_.push_back({other, {}});
     WaitClock clock;
     constexpr unsigned tries_per_look = 1000;
-    for (unsigned tries = 0; !silent.empty(); ++tries) {
-      const auto has_come = [&](std::uint32_t other) { return receive(other, received[other]); };
-      silent.erase(std::remove_if(silent.begin(), silent.end(), has_come), silent.end());
-      if (tries % tries_per_look == tries_per_look - 1) look_at_wait(clock.seconds(), silent);
+    for (unsigned tries = 1; !open_.empty(); ++tries) {
+      const auto is_over = [&](Transfer& transfer) { return advance(transfer, received[transfer.rank]); };
+      open_.erase(std::remove_if(open_.begin(), open_.end(), is_over), open_.end());
+      if (tries % tries_per_look == 0 && !open_.empty()) look_at_wait(clock.seconds(), ranks_of_open());
     }
-    mpi::wait_all(sends.begin(), sends.end());
     return received;
   }
 
@@ -89,18 +94,37 @@ class MpiTransport : public Transport {
     return {machine, mpi::comm_take_ownership};
   }
 
-  /// Returns false when no message is there.
-  bool receive(std::uint32_t from, Message& message) const {
-    const auto status = world_.iprobe(static_cast<int>(from), tag);
-    if (!status) return false;
-    message.resize(static_cast<std::size_t>(*status->count<char>()));
-    world_.recv(static_cast<int>(from), tag, message.data(), static_cast<int>(message.size()));
-    return true;
+  /// To a rank or from it.
+  struct Transfer {
+    std::uint32_t rank;
+    std::optional<mpi::request> request;  ///< none: of a message that has not been seen yet
+  };
+
+  /// Returns whether the transfer is over.
+  bool advance(Transfer& transfer, Message& received) const {
+    if (!transfer.request) {
+      const auto from = static_cast<int>(transfer.rank);
+      const auto status = world_.iprobe(from, tag);
+      if (!status) return false;
+      received.resize(static_cast<std::size_t>(*status->count<char>()));
+      transfer.request = world_.irecv(from, tag, received.data(), static_cast<int>(received.size()));
+    }
+    return static_cast<bool>(transfer.request->test());
+  }
+
+  Silent ranks_of_open() const {
+    Silent silent;
+    for (const Transfer& transfer : open_) silent.push_back(transfer.rank);
+    std::sort(silent.begin(), silent.end());
+    silent.erase(std::unique(silent.begin(), silent.end()), silent.end());
+    return silent;
   }
 
   mpi::environment environment_{mpi::threading::funneled};
   mpi::communicator world_;
   std::vector<MPI_Win> windows_;
+  std::vector<Message> outgoing_;
+  std::vector<Transfer> open_;
 };
 
 }  // namespace
