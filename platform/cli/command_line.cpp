@@ -104,6 +104,12 @@ int print_keys(const std::string& pattern) {
 
 namespace {
 
+/// All processes of mpirun find the same mistake.
+int refused(const std::string& line) {
+  if (is_first_process()) print_error(line);
+  return bad_input;
+}
+
 int run_command(int argc, const char* const* argv) {
   report_stack_overflows();
   CLI::App app("Virtual platform of multi-GPU nodes that overlap compute with collectives in hardware", "t3vp");
@@ -118,6 +124,7 @@ int run_command(int argc, const char* const* argv) {
     refuse_values_left_out(argc, argv);
     if (!parse(app, argc, argv)) return success;
     if (app.got_subcommand("run") && is_started_by_mpirun()) return run_over_processes(commands.run);
+    require_one_process(command_given(app));
     if (is_watched(app))
       if (const std::optional<int> exit_code = watch_from_outside(commands.run.snapshot_every_us.has_value()))
         return *exit_code;
@@ -137,15 +144,12 @@ int run_command(int argc, const char* const* argv) {
     if (app.got_subcommand("keys")) return print_keys(commands.key_pattern);
     return replay(commands.replay);
   } catch (const CLI::ExtrasError&) {
-    print_error(unexpected(app, argc, argv));
-    return bad_input;
+    return refused(unexpected(app, argc, argv));
   } catch (const CLI::ParseError& error) {
-    print_error(fmt::format("t3vp: {} (see {} --help)", mistake.empty() ? first_line(error.what()) : mistake,
-                            command_given(app)));
-    return bad_input;
+    return refused(fmt::format("t3vp: {} (see {} --help)", mistake.empty() ? first_line(error.what()) : mistake,
+                               command_given(app)));
   } catch (const InputError& error) {
-    print_error(error.what());
-    return bad_input;
+    return refused(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     print_error(fmt::format("t3vp: {}: {}", error.path1().string(), error.code().message()));
     return failed;

@@ -45,8 +45,8 @@ TraceWindow window_of(const RunCommand& command) {
   constexpr double ps_per_us = 1e6;
   TraceWindow window;
   const char* const option = command.trace_from_us ? "--trace-from" : "--trace-to";
-  if ((command.trace_from_us || command.trace_to_us) && !command.trace)
-    throw InputError(option, "no --trace", "--trace, whose timeline it limits");
+  if ((command.trace_from_us || command.trace_to_us) && !command.trace && !command.snapshot_every_us)
+    throw InputError(option, "no --trace", "--trace or --snapshot-every, whose timeline it limits");
   if (command.trace_from_us) window.from = static_cast<Picoseconds>(std::llround(*command.trace_from_us * ps_per_us));
   if (command.trace_to_us) window.to = static_cast<Picoseconds>(std::llround(*command.trace_to_us * ps_per_us));
   if (window.from >= window.to)

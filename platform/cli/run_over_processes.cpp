@@ -33,6 +33,9 @@ void refuse_options(const RunCommand& command) {
   if (command.replicates > 1) refuse("--replicates");
   if (command.snapshot_every_us) refuse("--snapshot-every");
   if (command.fork_at_us) refuse("--fork-at");
+  if (!command.variants.empty()) refuse("--variants");
+  if (command.trace_from_us) refuse("--trace-from");
+  if (command.trace_to_us) refuse("--trace-to");
 }
 
 /// How a part of the run has failed.

@@ -24,7 +24,7 @@ std::string last_line_of(const fs::path& log) {
   if (!input_fault(log).empty()) return "no log";
   std::string text = read_input(log, "log");
   text.erase(text.find_last_not_of('\n') + 1);
-  return text.substr(text.rfind('\n') + 1);
+  return text.empty() ? "an empty log, as on a full disk" : text.substr(text.rfind('\n') + 1);
 }
 
 /// An injected fault explains the other reasons, and comes behind them.

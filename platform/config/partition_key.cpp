@@ -33,7 +33,12 @@ std::vector<std::uint32_t> by_rank(const Document& run, const json& lists, std::
 std::vector<std::uint32_t> read_partition(const Document& run, std::uint32_t gpus) {
   if (!run.content.contains("partition")) return {};
   const json& given = run.content.at("partition");
-  if (given.front().is_array()) return by_rank(run, given, gpus);
+  const bool has_lists = given.front().is_array();
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i].is_array() != has_lists)
+      run.reject(fmt::format("/partition/{}", i),
+                 has_lists ? "a list of GPUs like the first" : "a rank like the first");
+  if (has_lists) return by_rank(run, given, gpus);
   if (given.size() != gpus) run.reject("/partition", fmt::format("the rank of each of {} GPUs", gpus));
   const auto rank_of = given.get<std::vector<std::uint32_t>>();
   for (std::uint32_t rank = 0; rank < ranks_of(rank_of); ++rank)

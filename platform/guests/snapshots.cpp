@@ -115,6 +115,7 @@ bool take_snapshot(Picoseconds now) {
     wait_for(before);
   }
   guest_page().partial_files.stay = true;
+  guest_page().simulated = now;
   const std::vector<char> page = copy_of_page();
   const NoSignals none;
   const pid_t copy = fork();
@@ -142,6 +143,7 @@ bool take_snapshot(Picoseconds now) {
 void leave_to_snapshot() {
   if (board == nullptr || is_resumed || !keeper->has_any()) return;
   board->is_left_to = true;
+  guest_page().simulated = now();
   _exit(failed);
 }
 

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -14,8 +16,24 @@ namespace t3vp {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+
+}  // namespace
+
 bool is_started_by_mpirun() {
-  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
+  return std::any_of(std::begin(size_variables), std::end(size_variables),
+                     [](const char* variable) { return std::getenv(variable) != nullptr; });
+}
+
+void require_one_process(const std::string& command) {
+  for (const char* const variable : size_variables) {
+    const char* const size = std::getenv(variable);
+    if (size != nullptr && std::string_view(size) != "1")
+      throw InputError("mpirun", fmt::format("{} processes of {}", size, command), "one, or processes of t3vp run");
+    unsetenv(variable);
+  }
 }
 
 bool is_first_process() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "partition/transport.h"
 
@@ -9,6 +10,10 @@ namespace t3vp {
 
 /// Whether mpirun has started this process.
 bool is_started_by_mpirun();
+
+/// Throws InputError when mpirun has started several processes of a command that one process does. The only one stays,
+/// but what it starts is no process of mpirun.
+void require_one_process(const std::string& command);
 
 /// Whether this is the process that prints, as far as its environment says.
 bool is_first_process();

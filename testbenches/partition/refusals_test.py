@@ -28,6 +28,11 @@ PARTITIONS = {
     "[0, 1, 1]": "/partition: found .*, expected the rank of each of 4 GPUs",
     "[0, 2, 2, 0]": "/partition: found .*, expected ranks without a gap; rank 1 has no GPU",
     "[]": "/partition: found .*, expected .*",
+    "[[0, 1], 2]": "/partition/1: found 2.*, expected a list of GPUs like the first",
+    "[0, [1, 2, 3]]": "/partition/1: found \\[1,2,3\\].*, expected a rank like the first",
+    "[0, 0.5, 1, 1]": "/partition/1: found 0.5.*, expected an integer from 0 to 255 or a list that is not empty",
+    "[0, -1, 1, 1]": "/partition/1: found -1.*, expected an integer from 0 to 255 or a list that is not empty",
+    "[[0, 1], [2, 300]]": "/partition/1/1: found 300.*, expected an integer from 0 to 255",
     "2": "/partition: found 2.*, expected .*",
 }
 # Settings and options, processes, and the line.
@@ -46,6 +51,10 @@ REFUSED = [
     ([], ["--register-trace", "accesses.txt"], 2, "--register-trace: found "),
     ([], ["--replicates", "3"], 2, "--replicates: found "),
     ([], ["--gdb", "0"], 2, "--gdb: found "),
+    ([], ["--variants", "v.json"], 2, "--variants: found "),
+    ([], ["--trace-from", "5"], 2, "--trace-from: found "),
+    ([], ["--trace-to", "5"], 2, "--trace-to: found "),
+    ([], ["--no-such-option"], 2, "t3vp run: found --no-such-option"),
 ]
 
 
@@ -71,6 +80,16 @@ def check_missing_library(home):
                  "no library")
 
 
+def check_other_commands():
+    """mpirun starts several processes of `run` alone; one process of another command starts runs as usual."""
+    done = subprocess.run([*runs.mpirun(2), T3VP, "check", GEMM], capture_output=True, text=True, check=False)
+    require_line(done, "mpirun: found 2 processes of t3vp check, expected one, or processes of t3vp run", "check")
+    with tempfile.TemporaryDirectory() as home:
+        done = subprocess.run([*runs.mpirun(1), T3VP, "experiment", SOURCE / "configs/experiments/small-sweep.json", "--runs", home,
+                               "--shard", "1/12"], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0 and "1 of 12 runs, 0 failed" in done.stdout, (done.returncode, done.stdout, done.stderr)
+
+
 if __name__ == "__main__":
     check_partitions()
     with tempfile.TemporaryDirectory() as folder:
@@ -81,3 +100,4 @@ if __name__ == "__main__":
             these = runs.Runs(T3VP, folder, GEMM, settings)
             require_line(these.run(ranks, *options), line.replace("(", r"\("), (settings, options))
             assert not (pathlib.Path(folder) / f"{ranks} ranks").exists()
+        check_other_commands()
