@@ -152,6 +152,10 @@ TEST_CASE("a run that reaches a limit goes on from its older snapshot, which sho
   CHECK_THAT(outcome.err, Catch::StartsWith("t3vp: the run has failed at ") &&
                               Catch::Contains("Checks that were not on from the start stay off: races, results.\n"
                                               "t3vp: limits.simulated_ms: "));
+  double failed_at = 0;
+  REQUIRE(std::sscanf(outcome.err.c_str(), "t3vp: the run has failed at %lf us", &failed_at) == 1);
+  CHECK(failed_at >= end - interval);
+  CHECK(failed_at <= end);
   CHECK(names_in(files / "out") == std::vector<std::string>{registers, "trace.json"});
   const auto [first, last] = times_of(files / "out/trace.json");
   CHECK(first >= end - 2 * interval - 1);
@@ -239,6 +243,19 @@ TEST_CASE("SIGUSR1 lets the older snapshot go on, and Ctrl-C then keeps what it 
   CHECK_THAT(text_of(files / "err"), Catch::StartsWith("t3vp: the run was stopped by SIGUSR1 at "));
   CHECK(names_in(run.out()) == std::vector<std::string>{registers, "trace.json"});
   CHECK_FALSE(json_of(run.out() / "trace.json").at("traceEvents").empty());
+}
+
+TEST_CASE("--trace-from limits the timeline that begins at a snapshot") {
+  const ValidFiles files;
+  REQUIRE(run_into(files, "whole", {}).exit_code == 0);
+  const double end = std::floor(total_us(files / "whole") * 0.8), interval = std::floor(end / 5);
+  const Outcome outcome =
+      run_into(files, "out",
+               {"--snapshot-every", std::to_string(interval), "--trace-from", std::to_string(end - 1), "--set",
+                "limits.simulated_ms=" + std::to_string(end / 1000)});
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 1);
+  CHECK(times_of(files / "out/trace.json").first >= end - 1);
 }
 
 TEST_CASE("what snapshots do not go with is one line") {
