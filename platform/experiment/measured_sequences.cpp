@@ -39,6 +39,20 @@ Parts by_rival(const Rival& rival, const GemmInRow& gemm, std::uint64_t gpus) {
                   {gpus, 1000e9});
 }
 
+/// A run with millions of packets: on the line through those of two outputs with fewer rows, one and two tiles of each
+/// GPU.
+Parts by_rows(const Rival& rival, const GemmInRow& gemm, std::uint64_t gpus) {
+  constexpr std::uint64_t tile_rows = 128;
+  const auto settings = [&](std::uint64_t rows) {
+    GemmInRow with_rows = gemm;
+    with_rows.m = rows;
+    return settings_of(rival, with_rows, gpus);
+  };
+  const std::uint64_t few = tile_rows * gpus, more = 2 * few;
+  if (gemm.m <= more) return {{settings(gemm.m), rival.figure}};
+  return on_line(gemm.m, more, few, settings, rival.figure);
+}
+
 std::vector<Measurement> sequential_times_in(const MeasuredRow& row) {
   const std::uint64_t gpus = gpus_of(row);
   const GemmInRow shape = gemm_of(row, transposes_b(row));
@@ -80,19 +94,23 @@ std::vector<Measurement> fused_times_in(const MeasuredRow& row) {
   const auto stores = [&](const char* order) {
     return by_rival({"stored-tiles", "time_ns.gemm", order, stored_fp16, known_system}, shape, gpus);
   };
-  const auto adds = [&](const char* order, const std::string& stored, const Settings& packets) {
-    return by_rival({"direct-update", "time_ns.fused", order, stored, joined(known_system, packets)}, shape, gpus);
+  const auto adds = [&](const char* order) {
+    return by_rival({"direct-update", "time_ns.fused", order, stored_fp32, known_system}, shape, gpus);
+  };
+  const auto half_adds = [&](const char* order) {
+    return by_rows({"direct-update", "time_ns.fused", order, stored_fp16, joined(known_system, half_updates)}, shape,
+                   gpus);
   };
   return {time_in(row, "gemm_cublas_us", library, 1),
           time_in(row, "gemm_local_us", by_depth(shape, local, "time_ns.gemm"), 1),
           time_in(row, "rs_us", scatter, 1),
           time_in(row, "gemm_then_rs_us", joined(library, scatter), 1),
           time_in(row, "gemm_peer_store_us", stores(in_order), 1),
-          time_in(row, "gemm_peer_atomic_f32_us", adds(in_order, stored_fp32, {}), 1),
-          time_in(row, "gemm_peer_atomic_f16_us", adds(in_order, stored_fp16, half_updates), 1),
+          time_in(row, "gemm_peer_atomic_f32_us", adds(in_order), 1),
+          time_in(row, "gemm_peer_atomic_f16_us", half_adds(in_order), 1),
           time_in(row, "gemm_peer_store_us_stag", stores(staggered), 1),
-          time_in(row, "gemm_peer_atomic_f32_us_stag", adds(staggered, stored_fp32, {}), 1),
-          time_in(row, "gemm_peer_atomic_f16_us_stag", adds(staggered, stored_fp16, half_updates), 1)};
+          time_in(row, "gemm_peer_atomic_f32_us_stag", adds(staggered), 1),
+          time_in(row, "gemm_peer_atomic_f16_us_stag", half_adds(staggered), 1)};
 }
 
 }  // namespace
