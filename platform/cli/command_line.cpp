@@ -5,9 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <new>
 #include <sstream>
+#include <thread>
 
 #include "cli/commands.h"
 #include "cli/file_kind.h"
@@ -104,9 +106,11 @@ int print_keys(const std::string& pattern) {
 
 namespace {
 
-/// All processes of mpirun find the same mistake.
+/// All processes of mpirun find the same mistake. The first one tells it, and mpirun ends the others. They wait for that,
+/// since the first to end would end the one that tells. Who is left has found a mistake of its own.
 int refused(const std::string& line) {
-  if (is_first_process()) print_error(line);
+  if (!is_first_process()) std::this_thread::sleep_for(std::chrono::seconds(5));
+  print_error(line);
   return bad_input;
 }
 

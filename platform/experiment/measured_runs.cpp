@@ -105,7 +105,6 @@ std::string unaligned_depth(const MeasuredRow& row) {
 std::string unsteady(const MeasuredRow& row, const char* median, const char* shortest) {
   constexpr double most = 1.15;
   const double ratio = row.amount(median) / row.amount(shortest);
-  if (ratio < 1) row.reject(shortest, fmt::format("at most the {} of {}", median, row.text(median)));
   return ratio <= most ? "" : fmt::format("{} is {:.2f} times {}, more than {}", median, ratio, shortest, most);
 }
 

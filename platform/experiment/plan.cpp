@@ -25,7 +25,10 @@ Settings operator+(Settings first, const Settings& second) {
 std::string name_of(const RunConfiguration& configuration) {
   std::string name = configuration.config_hash;
   const json& limits = configuration.resolved.at("limits");
-  const json usual = {{"firmware_s", Limits().firmware_s}, {"polls", Limits().polls}, {"errors", Limits().errors}};
+  const json usual = {{"firmware_s", Limits().firmware_s},
+                      {"polls", Limits().polls},
+                      {"errors", Limits().errors},
+                      {"rank_s", Limits().rank_s}};
   for (const auto& limit : limits.items())
     if (usual.value(limit.key(), json()) != limit.value())
       name += fmt::format("-{}={}", limit.key(), limit.value().dump());

@@ -245,7 +245,7 @@ TEST_CASE("SIGUSR1 lets the older snapshot go on, and Ctrl-C then keeps what it 
   CHECK_FALSE(json_of(run.out() / "trace.json").at("traceEvents").empty());
 }
 
-TEST_CASE("--trace-from limits the timeline that begins at a snapshot") {
+TEST_CASE("the timeline that begins at a snapshot is limited by --trace-from") {
   const ValidFiles files;
   REQUIRE(run_into(files, "whole", {}).exit_code == 0);
   const double end = std::floor(total_us(files / "whole") * 0.8), interval = std::floor(end / 5);
