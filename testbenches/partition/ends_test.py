@@ -107,6 +107,7 @@ if __name__ == "__main__":
         check_signal(signal.SIGKILL, killed, [137], r"t3vp: rank {rank} \(process {process}\) has been killed or has ended by "
                                                     r"itself: see .*, and start the run again")
         check_stopped(killed)
+    check_signal(signal.SIGSEGV, 1, [139], r"t3vp: rank 1 \(process {process}\) has been killed or has ended by itself: see .*")
     check_signal(signal.SIGTERM, 1, [1], rf"t3vp: rank 1 has been ended by signal 15 \(SIGTERM\) from process {os.getpid()}")
     check_signal(signal.SIGINT, None, [1], "")
     check_stopped_at_wall_limit()
