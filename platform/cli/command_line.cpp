@@ -106,8 +106,9 @@ int print_keys(const std::string& pattern) {
 
 namespace {
 
-/// All processes of mpirun find the same mistake. The first one tells it, and mpirun ends the others. They wait for
-/// that, since the first to end would end the one that tells. Who is left has found a mistake of its own.
+/// All processes of mpirun find the same mistake. Rank 0 reports it and ends, and mpirun then ends the others. They
+/// wait for that: a rank that ends earlier would end rank 0 before its report. A rank that is still there after the
+/// wait has found a mistake of its own.
 int refused(const std::string& line) {
   if (!is_first_process()) std::this_thread::sleep_for(std::chrono::seconds(5));
   print_error(line);

@@ -205,9 +205,8 @@ extern "C" void report_invalid_access(int signal_number, siginfo_t* info, void* 
   if (is_near(address, stack_pointer(context)) && !is_above_stack(address, process)) end_for_stack(process);
   remove_partial_files();
   end_run_of_guest(signal_number, *info);
-  leave_to_host(signal_number);  // the access is repeated and ends the program as usual
-  const bool is_sent = info->si_code <= 0;
-  if (is_sent) raise(signal_number);  // by somebody: no access is repeated
+  leave_to_host(signal_number);                  // the access is repeated and ends the program as usual
+  if (info->si_code <= 0) raise(signal_number);  // a process has sent it: no access is repeated
 }
 
 }  // namespace

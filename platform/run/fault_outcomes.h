@@ -19,13 +19,13 @@ class WrongElement {
   std::string text_;
 };
 
-/// How NICs have made up for lost packets: Delivery is reliable, so what was lost goes again until every entry has
+/// How NICs have made up for lost packets. Delivery is reliable: a lost packet is sent again until every entry has
 /// ended.
 struct Resending {
   std::uint64_t packets = 0;  ///< sent again
   bool has_ended = true;      ///< every entry has
 };
-/// Of all NICs of this process.
+/// Adds up all NICs of this process.
 Resending resending_of(const Node& node);
 
 /// `resending`: of all NICs, those of other processes too.

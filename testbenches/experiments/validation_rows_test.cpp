@@ -170,6 +170,31 @@ TEST_CASE("a folder in place of the table is told by its name") {
   CHECK_THAT(outcome.err, Catch::Contains("h200.csv: found a folder, expected a file"));
 }
 
+TEST_CASE("fp16 updates of many rows lie on the line through those of one and two tiles of each GPU") {
+  const MeasuredTimes times;
+  std::string rows =
+      "model,sublayer,gpus,M,N,K,rel_err_f32,rel_err_f16,gemm_cublas_us,gemm_local_us,rs_us,gemm_then_rs_us,"
+      "gemm_peer_store_us,gemm_peer_atomic_f32_us,gemm_peer_atomic_f16_us,gemm_peer_store_us_stag,"
+      "gemm_peer_atomic_f32_us_stag,gemm_peer_atomic_f16_us_stag,barrier_us\n";
+  for (const char* m : {"256", "512", "4096"})
+    rows += std::string("X,OP,2,") + m + ",1280,64,0,0,9,9,9,9,9,9,9,9,9,9,9\n";
+  times.put("fused_stores.csv", rows);
+  const Outcome outcome = times.validate();
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  std::map<std::string, std::vector<double>> simulated;  // of each quantity, by row
+  for (const auto& row : rows_of(times.table()))
+    simulated[row.at("quantity")].push_back(std::stod(row.at("simulated")));
+  const auto beyond_line = [&](const char* quantity) {
+    const std::vector<double>& us = simulated.at(quantity);
+    return us.at(2) - (us.at(1) + 14 * (us.at(1) - us.at(0)));
+  };
+  for (const char* half : {"gemm_peer_atomic_f16_us", "gemm_peer_atomic_f16_us_stag"})
+    CHECK(std::abs(beyond_line(half)) < 0.02);
+  // Single-precision updates are simulated whole.
+  for (const char* single : {"gemm_peer_atomic_f32_us", "gemm_peer_atomic_f32_us_stag"}) CHECK(beyond_line(single) > 1);
+}
+
 TEST_CASE("19 of 20 rows are enough") {
   const MeasuredTimes times;
   std::string rows = std::string(gemm_header) + "X,1,OP,1000000,1000000,64,8,7,9\n";

@@ -36,7 +36,7 @@ WireParameters parameters() {
   return p;
 }
 
-/// A wire whose packets nobody answers.
+/// A wire with receivers that send no acknowledgement.
 struct Fabric {
   Wire wire;
   std::vector<Receiver> receivers{nics};
