@@ -82,7 +82,7 @@ void ComputeCluster::step() {
     KernelQueue& queue = *queues_[event.queue];
     if (event.generation == queue.generation())
       queue.step(event);
-    else if (event.step == KernelQueue::Step::arrived || event.step == KernelQueue::Step::delivered)
+    else if (event.step <= KernelQueue::Step::delivered)
       event.transaction->release();
   }
   events_.arm();

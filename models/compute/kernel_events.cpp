@@ -31,8 +31,11 @@ void KernelQueue::issue(Slot slot, Transaction& transaction, Picoseconds delay) 
   transaction.extension().queue = number_;
   // The slot travels in the upper half of the token, the run's number of the access stays in the lower.
   transaction.extension().token |= std::uint64_t{slot} << 32;
-  const AtCause leaving(cause_at(now() + delay, Part::cache_bandwidth));  // stores before it pass the port
-  cluster_.memory.send(transaction, delay);
+  if (delay == 0) return cluster_.memory.send(transaction, 0);
+  // Stores before it pass the port. What serves it sees it when it leaves, so that others have the time until then.
+  const Picoseconds time = now() + delay;
+  cluster_.events_.push(time, {Step::leaves, number_, slot, 0, &transaction, generation_},
+                        cause_at(time, Part::cache_bandwidth));
 }
 
 void KernelQueue::schedule(Picoseconds time, Slot slot, std::uint32_t tag) {
@@ -68,6 +71,9 @@ ComputeUnits::Shares KernelQueue::shares_of(const Occupation& work) const {
 
 void KernelQueue::step(const Event& event) {
   switch (event.step) {
+    case Step::leaves:
+      cluster_.memory.send(*event.transaction, 0);
+      break;
     case Step::arrived:
       arrived(event);
       break;

@@ -21,7 +21,7 @@ class KernelQueue final : public KernelHost {
  public:
   static constexpr std::uint32_t no_generation = 0;  ///< of accesses whose responses are ignored
   static constexpr Slot dispatcher = 0xFFFFFFFF;     ///< slot of the queue's own fetches
-  enum class Step : std::uint8_t { arrived, delivered, taken, elapsed, launch, poll };
+  enum class Step : std::uint8_t { leaves, arrived, delivered, taken, elapsed, launch, poll };
   struct Event {
     Step step;
     std::uint8_t queue;

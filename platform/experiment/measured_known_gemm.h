@@ -18,16 +18,17 @@ struct PipelineInRow {
   std::uint64_t depth = 64, stages = 3;
 };
 
-/// A workgroup's time from one K tile to the next, beside its products'. Given rows of known_order.csv and
-/// known_contention.csv have set it, the share of the matrix peak and the launches (docs/validation/h200.md).
+/// A workgroup's time from one K tile to the next, beside its products', where B is transposed. Otherwise there is
+/// none. Given rows of known_order.csv and known_contention.csv have set it, the share of the matrix peak and the
+/// launches (docs/validation/h200.md).
 inline constexpr unsigned known_step_ns = 180;
 inline const Settings known_system{"system.compute.matrix_efficiency=0.7"};
 /// Launches by the host that its launch from Python counts as.
-inline constexpr unsigned known_launches = 2;
+inline constexpr unsigned known_launches = 3;
 /// Results leave from registers: four lanes of a wavefront hold 8 fp16 elements of a row (PTX ISA, wgmma, matrix D).
 inline constexpr unsigned known_store_bytes = 16;
 /// Keys of workload.gemm, as JSON.
-std::string known_keys(const TileInRow& tile, std::uint64_t group);
+std::string known_keys(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t group);
 
 /// Settings of a GEMM by this kernel alone on one GPU. They do not say what the cache holds at the start.
 Settings known_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t group,

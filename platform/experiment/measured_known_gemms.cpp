@@ -42,13 +42,13 @@ TileInRow tile_of(const MeasuredRow& row) {
 
 std::uint64_t group_of(const MeasuredRow& row) { return row.count("group_m", 1, largest_group); }
 
-std::string known_keys(const TileInRow& tile, std::uint64_t group) {
+std::string known_keys(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t group) {
   return fmt::format(R"("tile": "{}x{}", "group": {}, "step_ns": {}, "store_bytes": {})", tile.rows, tile.columns,
-                     group, known_step_ns, known_store_bytes);
+                     group, gemm.transpose_b ? known_step_ns : 0, known_store_bytes);
 }
 
 Settings known_gemm(const GemmInRow& gemm, const TileInRow& tile, std::uint64_t group, const PipelineInRow& pipeline) {
-  return joined(gemm_alone(gemm, known_keys(tile, group)),
+  return joined(gemm_alone(gemm, known_keys(gemm, tile, group)),
                 joined(known_system, Settings{fmt::format("system.compute.slab_depth={}", pipeline.depth),
                                               fmt::format("system.compute.prefetch_slabs={}", pipeline.stages)}));
 }

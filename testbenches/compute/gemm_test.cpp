@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>
@@ -31,6 +32,15 @@ std::vector<int> stores_per_element(const GemmCase& gemm, const std::vector<Logg
         ++count.at(r * grid.columns + c);
   }
   return count;
+}
+
+/// Workgroups that store at a time do so by turns, as their ports let them.
+std::vector<std::uint32_t> workgroups_by_first_store(const std::vector<LoggedAccess>& stores) {
+  std::vector<std::uint32_t> order;
+  for (const LoggedAccess& store : stores)
+    if (std::find(order.begin(), order.end(), store.producer.wg_id) == order.end())
+      order.push_back(store.producer.wg_id);
+  return order;
 }
 
 Picoseconds k_tile_time(const ComputeParameters& p, std::uint32_t depth) {
@@ -108,9 +118,7 @@ TEST_CASE("every element is stored once, by the wavefront that owns it, in the o
     // Workgroups that start together finish together here, so stores come in waves of the machine's size.
     const std::uint32_t wave = bench.parameters.compute_units * bench.parameters.workgroups_per_cu;
     const std::uint32_t total = gemm.packet.header.workgroups;
-    std::vector<std::uint32_t> order;
-    for (const LoggedAccess& store : stores)
-      if (order.empty() || order.back() != store.producer.wg_id) order.push_back(store.producer.wg_id);
+    const std::vector<std::uint32_t> order = workgroups_by_first_store(stores);
     REQUIRE(order.size() == total);
     for (std::uint32_t i = 0; i < total; ++i)
       REQUIRE((order[i] + total - gemm.packet.first_workgroup) % total / wave == i / wave);
@@ -144,9 +152,7 @@ TEST_CASE("chunks take turns, whatever their sizes, beginning with the first wor
       bench.run(gemm.packet);
       const auto stores = bench.memory.accesses(Operation::store);
       REQUIRE(stores_per_element(gemm, stores) == std::vector<int>(std::size_t{size.m} * size.n, 1));
-      std::vector<std::uint32_t> order;
-      for (const LoggedAccess& store : stores)
-        if (order.empty() || order.back() != store.producer.wg_id) order.push_back(store.producer.wg_id);
+      const std::vector<std::uint32_t> order = workgroups_by_first_store(stores);
       CAPTURE(total, chunks);
       REQUIRE(order.size() == total);
       for (std::uint32_t i = 0; i < total; ++i) REQUIRE(place.at(order[i]) / wave == i / wave);

@@ -42,6 +42,18 @@ TEST_CASE("a GEMM takes its time beside a stream whose timed part outlasts the o
   CHECK(late == Approx(usual).epsilon(0.2));
 }
 
+TEST_CASE("stores that wait for their port take nothing from loads that hit meanwhile") {
+  const json in_cache = {
+      {"kind", "read"}, {"compute_units", 2}, {"footprint", 1 << 16}, {"timed", 1 << 19}, {"in_flight", 4096}};
+  const auto beside_stores = [&](const char* rate) { return right_run(beside(in_cache) + Settings{rate}); };
+  // Each workgroup's output passes its port in 0.4 us, and in 23 us.
+  const Run fast = beside_stores("system.compute.store_bytes_per_cycle=64"),
+            slow = beside_stores("system.compute.store_bytes_per_cycle=1");
+  CHECK(slow.time("gemm") > 16000 + fast.time("gemm"));
+  CHECK(slow.time("stream_start") < 1.01 * fast.time("stream_start"));
+  CHECK(slow.time("stream") < 1.01 * fast.time("stream"));
+}
+
 TEST_CASE("what a stream cannot be is refused") {
   CHECK_THROWS_AS(configuration_of(beside(stream("read", 500))), InputError);
   CHECK_THROWS_AS(configuration_of(beside(stream("fetch", 1))), InputError);
