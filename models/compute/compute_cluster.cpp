@@ -52,6 +52,7 @@ void ComputeCluster::reset() {
   gates_.reset();
   history_.clear();
   units_.free_lanes();
+  if (clock.size() != 0) clock->reset();
   update_interrupt();
 }
 

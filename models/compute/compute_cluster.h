@@ -14,6 +14,7 @@
 #include "compute/kernel_registry.h"
 #include "protocol/cache_release.h"
 #include "protocol/component.h"
+#include "protocol/core_clock.h"
 #include "protocol/data_sockets.h"
 #include "protocol/event_queue.h"
 #include "protocol/output_range.h"
@@ -41,6 +42,8 @@ class ComputeCluster : public sc_core::sc_module, public Component, public Memor
   sc_core::sc_port<MemoryUser, 0, sc_core::SC_ZERO_OR_MORE_BOUND> arrivals{"arrivals"};
   /// What packets with the flag release write back.
   sc_core::sc_port<CacheRelease, 1, sc_core::SC_ZERO_OR_MORE_BOUND> cache{"cache"};
+  /// Unbound: the clock is that of the parameters.
+  sc_core::sc_port<CoreClock, 1, sc_core::SC_ZERO_OR_MORE_BOUND> clock{"clock"};
   registers::KernelQueue registers{"registers"};
 
   /// `kernels` are what packets may ask for, up to a null pointer; they outlive the cluster (kernel_registry.h).

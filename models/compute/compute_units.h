@@ -36,10 +36,10 @@ class ComputeUnits {
   const Cause& cause_of(std::uint32_t cu) const { return units_[cu].cause; }
 
   /// Loaded data pass the port, one load after the other; returns when these have.
-  Picoseconds pass_port(std::uint32_t cu, std::uint64_t bytes) {
+  Picoseconds pass_port(std::uint32_t cu, std::uint64_t bytes, double clock_GHz) {
     Picoseconds& until = units_[cu].port_until;
-    until = std::max(until, now()) +
-            cycle_time(static_cast<double>(bytes) / parameters_.port_bytes_per_cycle, parameters_.clock_GHz);
+    until =
+        std::max(until, now()) + cycle_time(static_cast<double>(bytes) / parameters_.port_bytes_per_cycle, clock_GHz);
     return until;
   }
 

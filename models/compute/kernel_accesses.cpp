@@ -84,7 +84,7 @@ Picoseconds KernelAccesses::pass_port(Wave& wave, std::uint64_t bytes) const {
   const double sectors = plan_.store_bytes == 0 ? 1 : 1.0 * T3_SECTOR_BYTES / plan_.store_bytes;
   const double rate = p.store_bytes_per_cycle == 0 ? p.port_bytes_per_cycle : p.store_bytes_per_cycle;
   Picoseconds& until = wave.in_flight.port_until;
-  until = std::max(until, now()) + cycle_time(static_cast<double>(bytes) * sectors / rate, p.clock_GHz);
+  until = std::max(until, now()) + cycle_time(static_cast<double>(bytes) * sectors / rate, host_.clock_GHz());
   return until - now();
 }
 

@@ -49,6 +49,12 @@ void KernelQueue::schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) 
   cluster_.polls_.push(time, {Step::poll, number_, slot, tag, nullptr, generation_});
 }
 
+double KernelQueue::clock_GHz() { return cluster_.clock.size() == 0 ? parameters().clock_GHz : cluster_.clock->GHz(); }
+
+double KernelQueue::begin_work(CoreWork work, double operations) {
+  return cluster_.clock.size() == 0 ? parameters().clock_GHz : cluster_.clock->begin(work, operations);
+}
+
 Picoseconds KernelQueue::occupy(Slot slot, const Occupation& work) {
   cluster_.busy_time_ += work.duration;
   return cluster_.units_.occupy(slots_.cu_of(slot), work.duration, shares_of(work));
@@ -104,7 +110,7 @@ void KernelQueue::arrived(const Event& event) {
   if (event.slot == dispatcher || extension.operation != Operation::load) return delivered(event);
   Event passed = event;
   passed.step = Step::delivered;
-  const Picoseconds until = cluster_.units_.pass_port(slots_.cu_of(event.slot), extension.shape.bytes());
+  const Picoseconds until = cluster_.units_.pass_port(slots_.cu_of(event.slot), extension.shape.bytes(), clock_GHz());
   cluster_.events_.push(until, passed, cause_at(until, Part::cache_bandwidth));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compute/cluster_parameters.h"
+#include "protocol/core_clock.h"
 #include "protocol/float_environment.h"
 #include "protocol/order_observer.h"
 #include "protocol/trace.h"
@@ -63,6 +64,10 @@ class KernelHost {
   virtual void schedule(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
   /// Calls KernelRun::poll_again(slot, tag) at `time`, or later when polls are held.
   virtual void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) = 0;
+  /// Returns the clock from now on, in GHz.
+  virtual double clock_GHz() = 0;
+  /// Work of so many operations begins. Returns its clock, in GHz.
+  virtual double begin_work(CoreWork work, double operations) = 0;
   /// Occupies the slot's compute unit as soon as it is free; returns the end.
   virtual Picoseconds occupy(Slot slot, const Occupation& work) = 0;
   /// A sum that the injected fault has rounded wrongly, in words.

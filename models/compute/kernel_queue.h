@@ -109,6 +109,8 @@ class KernelQueue final : public KernelHost {
   void issue(Slot slot, Transaction& transaction, Picoseconds delay) override;
   void schedule(Picoseconds time, Slot slot, std::uint32_t tag) override;
   void schedule_poll(Picoseconds time, Slot slot, std::uint32_t tag) override;
+  double clock_GHz() override;
+  double begin_work(CoreWork work, double operations) override;
   Picoseconds occupy(Slot slot, const Occupation& work) override;
   void wrongly_rounded(const std::string& what) override;
   void code_runs(const KernelCode* code) override;

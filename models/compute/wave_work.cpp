@@ -14,13 +14,14 @@ namespace {
 constexpr double end_of_time_ps = 4e18;  // 46 days: sums of two of them are within the range of times
 }  // namespace
 
-/// Returns the cycles that the matrix or vector unit of the compute unit takes.
-double WaveWork::cycles_of(const t3_call& work) const {
+WaveWork::Need WaveWork::need_of(const t3_call& work) const {
   const ComputeParameters& p = host_.parameters();
-  if (work.kind == T3_CALL_WORK) return work.work.operations / p.vector_elements_per_cycle;
+  if (work.kind == T3_CALL_WORK)
+    return {CoreWork::vector, static_cast<double>(work.work.operations), p.vector_elements_per_cycle};
   if (work.kind == T3_CALL_ADD)
-    return static_cast<double>(work.tile.rows) * work.tile.columns / p.vector_elements_per_cycle;
-  return 2.0 * work.product.m * work.product.n * work.product.k / (p.matrix_flops_per_cycle * p.matrix_efficiency);
+    return {CoreWork::vector, static_cast<double>(work.tile.rows) * work.tile.columns, p.vector_elements_per_cycle};
+  return {CoreWork::matrix, 2.0 * work.product.m * work.product.n * work.product.k,
+          p.matrix_flops_per_cycle * p.matrix_efficiency};
 }
 
 /// Returns the share of a product's time for rows, columns and depth that the tiles at the edges do not have.
@@ -32,7 +33,8 @@ double WaveWork::clipped_share(const t3_call& work) {
 }
 
 Refusal WaveWork::occupy(Wave& wave, const t3_call& work) {
-  const double cycles = cycles_of(work), GHz = host_.parameters().clock_GHz;
+  const Need need = need_of(work);
+  const double cycles = need.operations / need.operations_per_cycle, GHz = host_.begin_work(need.work, need.operations);
   Picoseconds end = 0;
   if (cycles * 1000 / GHz < end_of_time_ps)
     end = host_.occupy(wave.slot, {cycle_time(cycles, GHz), clipped_share(work), wave.given.workgroup});

@@ -30,7 +30,12 @@ class WaveWork {
   Refusal finish(Wave& wave, const t3_call& work);
 
  private:
-  double cycles_of(const t3_call& work) const;
+  /// How long work occupies the lanes.
+  struct Need {
+    CoreWork work;
+    double operations, operations_per_cycle;
+  };
+  Need need_of(const t3_call& work) const;
   static double clipped_share(const t3_call& work);
   Refusal compute(Wave& wave, const t3_vector_work& work);
   Refusal validate_computed(const Wave& wave, const t3_vector_work& work, bool returned) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <string_view>
 
@@ -111,6 +112,7 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const GpuParameters& parameters, c
   bind_control_path();
   place_nic(parameters, options.functional, placement.gpu, trace);
   place_endpoint(parameters, options.functional, placement.gpu);
+  place_power(parameters);
   place_plugged(parameters.plugged, placement.gpu);
   plug_in_blocks(placement.gpu);
   bind_interrupts();
@@ -157,6 +159,15 @@ void Gpu::place_endpoint(const GpuParameters& parameters, bool functional, std::
   absent_endpoint_ = std::make_unique<endpoint::AbsentEndpoint>("endpoint", gpu);
   probes_.join(bus.block(address_map::Block::endpoint), absent_endpoint_->registers);
   absent_endpoint_->errors.bind(error_log.reports);
+}
+
+void Gpu::place_power(const GpuParameters& parameters) {
+  if (!parameters.power) return;
+  power = std::make_unique<power::PowerGovernor>("power", *parameters.power, parameters.compute.clock_GHz, [this] {
+    const auto& bytes = memory.dram_bytes();
+    return static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}));
+  });
+  compute.clock.bind(*power);
 }
 
 void Gpu::place_plugged(const std::vector<PluggedBlock>& blocks, std::uint16_t gpu) {

@@ -19,6 +19,7 @@
 #include "node/plugin_block.h"
 #include "node/race_watch.h"
 #include "output_map/output_map.h"
+#include "power/power_governor.h"
 #include "processor/command_processor.h"
 #include "processor/control_bus.h"
 #include "processor/error_log.h"
@@ -67,6 +68,7 @@ class Gpu : public sc_core::sc_module {
   std::unique_ptr<nic::Nic> nic;  ///< null where the parameters have none; whoever made the GPU binds its port `wire`
 
   std::unique_ptr<endpoint::EndpointEngine> endpoint;  ///< null where the parameters have none
+  std::unique_ptr<power::PowerGovernor> power;         ///< null where the parameters have none
 
   /// The NIC, or what is in its place.
   nic::PacketReceiver& packets();
@@ -91,6 +93,7 @@ class Gpu : public sc_core::sc_module {
   void place_endpoint(const GpuParameters& parameters, bool functional, std::uint16_t gpu);
   void bind_data_path();
   void bind_control_path();
+  void place_power(const GpuParameters& parameters);
   void place_plugged(const std::vector<PluggedBlock>& blocks, std::uint16_t gpu);
   void plug_in_blocks(std::uint16_t gpu);
   void plug_in(RegisterBlock& block, std::uint16_t gpu);

@@ -18,6 +18,7 @@
 #include "memory/controller_parameters.h"
 #include "nic/network_parameters.h"
 #include "output_map/output_map_parameters.h"
+#include "power/power_parameters.h"
 #include "processor/control_parameters.h"
 #include "protocol/tile_grid.h"
 
@@ -44,6 +45,7 @@ struct GpuParameters {
   interconnect::LinkParameters links;
   std::optional<nic::NicParameters> nic;  ///< nothing: it has none
   std::optional<endpoint::EndpointParameters> endpoint;
+  std::optional<power::PowerParameters> power;  ///< nothing: no limit, and no energy is counted
   std::vector<PluggedBlock> plugged;
 };
 

@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* blocks[] = {"compute", "kernels", "output_map", "cache", "memory",
-                                  "tracker", "dma",     "processor",  "nic",   "endpoint"};
+constexpr const char* blocks[] = {"compute", "kernels",   "output_map", "cache",    "memory", "tracker",
+                                  "dma",     "processor", "nic",        "endpoint", "power"};
 
 bool is_below(const std::string& path, const std::string& parent) {
   return path == parent || path.rfind(parent + ".", 0) == 0;

@@ -12,6 +12,7 @@
 #include "io/described_keys.h"
 #include "memory/controller_rules.h"
 #include "nic/nic_rules.h"
+#include "power/power_rules.h"
 #include "t3/t3.h"
 
 namespace t3vp {
@@ -98,6 +99,7 @@ void check_system(const Document& document, const SystemConfiguration& system) {
                  fmt::format("at most {} lines of the cache, {} B each", most_lines, system.cache.line_bytes));
   if (system.nic) check_rules(*system.nic, checks.rules_of("/nic"));
   if (system.endpoint) check_rules(*system.endpoint, checks.rules_of("/endpoint"));
+  if (system.power) check_rules(*system.power, checks.rules_of("/power"));
 }
 
 void check_explicit_tile(const Document& run, const char* place, const SystemConfiguration& system, TileShape tile) {

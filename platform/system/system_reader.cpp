@@ -74,6 +74,7 @@ SystemConfiguration read_system(const Document& system, const Document& memory) 
     read_cache_of_nic(content.at("nic"), s.cache);
   }
   if (content.contains("endpoint")) read_endpoint(content.at("endpoint"), s.endpoint.emplace());
+  if (content.contains("power")) read_power(content.at("power"), s.power.emplace());
   read_processor_of_host(section(content, "host"), s.processor);
   read_host(section(content, "host"), s.host);
   s.plugged = read_blocks(system);

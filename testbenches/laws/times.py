@@ -6,7 +6,7 @@ whole picoseconds: the base has rates whose intervals are whole picoseconds at b
 import math
 
 FACTOR, TOLERANCE = 2, 1e-4
-TIMES, RATES = ("_ns", "_ps", "_us", "_ms"), ("GHz", "GBps", "_per_us")
+TIMES, RATES = ("_ns", "_ps", "_us", "_ms"), ("GHz", "MHz", "GBps", "_per_us", "_W")
 
 
 def in_whole_picoseconds(configuration):
