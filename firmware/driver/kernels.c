@@ -270,7 +270,10 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
   const uint64_t all = (uint64_t)workgroups * (options.split_k == 0 ? 1 : options.split_k);
   if (options.split_k > UINT16_MAX || all > UINT32_MAX)
     return T3_REFUSE(context, "options.split_k", "0 to 65535, fewer than 2^32 workgroups");
-  submission.packet.workgroups = (uint32_t)all;
+  if (options.persistent_workgroups > UINT16_MAX)
+    return T3_REFUSE(context, "options.persistent_workgroups", "0 to 65535");
+  const uint32_t most = options.persistent_workgroups;
+  submission.packet.workgroups = most != 0 && most < all ? most : (uint32_t)all;
   if (options.group > UINT16_MAX) return T3_REFUSE(context, "options.group", "0 to 65535");
   if (options.step_ns > UINT16_MAX) return T3_REFUSE(context, "options.step_ns", "0 to 65535");
   if (options.stages > UINT8_MAX) return T3_REFUSE(context, "options.stages", "0 to 255");
@@ -298,6 +301,7 @@ enum t3_status t3_gemm(struct t3_context* context, const struct t3_output* outpu
                                               .step_ns = (uint16_t)options.step_ns,
                                               .stages = (uint8_t)options.stages,
                                               .store_bytes = (uint8_t)options.store_bytes,
+                                              .persistent_workgroups = (uint16_t)options.persistent_workgroups,
                                               .element = (uint8_t)out->element,
                                               .wavefronts = (uint8_t)output->tiling.wavefronts,
                                               .update = options.update,

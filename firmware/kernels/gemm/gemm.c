@@ -17,20 +17,20 @@ struct gemm {
 
 static uint32_t slices_of(const struct t3_gemm_arguments* p) { return p->split_k == 0 ? 1 : p->split_k; }
 
-/* Tiles of a batch are numbered through, by their order alone. */
-static uint32_t tile_of_workgroup(const struct t3_wave* wave, const struct t3_grid* grid) {
-  const struct t3_gemm_arguments* p = wave->arguments;
-  const uint32_t turn = wave->workgroup / slices_of(p), tiles = wave->workgroups / slices_of(p);
+/* Tiles of a batch are numbered through, by their order alone. Slices are ordered as the workgroups of a kernel that
+ * is not persistent. */
+static uint32_t tile_of_slice(const struct t3_gemm_arguments* p, const struct t3_grid* grid, uint32_t slice) {
+  const uint32_t turn = slice / slices_of(p);
+  const uint64_t tiles = t3_tiles_of(grid) * t3_batches_of(p->batches);
   const struct t3_tile_order order = {
       .first = p->first_workgroup, .chunks = p->chunks, .group = p->group, .of_columns = p->group_columns};
   if (p->chunks > 1 || p->group > 1) return t3_tile_in_order(&order, grid, turn);
-  return (uint32_t)(((uint64_t)p->first_workgroup + turn) % tiles);
+  return (uint32_t)((p->first_workgroup + (uint64_t)turn) % tiles);
 }
 
-/* The workgroup's share of k, in whole K tiles. */
-static void take_slice(const struct t3_wave* wave, struct t3_factors* factors) {
-  const struct t3_gemm_arguments* p = wave->arguments;
-  const uint32_t slices = slices_of(p), slice = wave->workgroup % slices, depth = wave->device->slab_depth;
+/* The slice's share of k, in whole K tiles. */
+static void take_slice(const struct t3_gemm_arguments* p, uint32_t depth, uint32_t number, struct t3_factors* factors) {
+  const uint32_t slices = slices_of(p), slice = number % slices;
   const uint64_t k_tiles = t3_divide_up(p->k, depth), element = t3_element_bytes((enum t3_element)p->element);
   const uint64_t begin = k_tiles * slice / slices * depth, end = k_tiles * (slice + 1) / slices * depth;
   factors->k = (uint32_t)((end < p->k ? end : p->k) - begin);
@@ -38,13 +38,13 @@ static void take_slice(const struct t3_wave* wave, struct t3_factors* factors) {
   factors->b += begin * (p->transpose_b ? element : p->ldb);
 }
 
-static struct gemm gemm_of(const struct t3_wave* wave) {
+static struct gemm gemm_of(const struct t3_wave* wave, uint32_t slice) {
   const struct t3_gemm_arguments* p = wave->arguments;
   struct gemm g = {
       .arguments = p,
       .grid = {p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element}};
   const uint32_t tiles = t3_tiles_of(&g.grid);
-  g.tile = tile_of_workgroup(wave, &g.grid);
+  g.tile = tile_of_slice(p, &g.grid, slice);
   g.place = t3_tile_of(&g.grid, g.tile % tiles);
   const uint64_t matrix = g.tile / tiles;
   g.out = p->out + matrix * p->out_batch;
@@ -60,7 +60,7 @@ static struct gemm gemm_of(const struct t3_wave* wave) {
                                   .transpose_b = p->transpose_b,
                                   .stages = p->stages,
                                   .step_ns = p->step_ns};
-  take_slice(wave, &g.factors);
+  take_slice(p, wave->device->slab_depth, slice, &g.factors);
   return g;
 }
 
@@ -81,11 +81,38 @@ static void store_wavefront(struct t3_wave* wave, const struct gemm* g, uint32_t
     t3_store(wave, t3_product_sums(g->place), access);
 }
 
+static void store(struct t3_wave* wave, const struct gemm* g) {
+  t3_trace_span(wave, "store", g->tile);
+  for (uint32_t wavefront = 0; wavefront < g->grid.wavefronts; ++wavefront) store_wavefront(wave, g, wavefront);
+}
+
+static uint64_t slices_in(const struct t3_gemm_arguments* p) {
+  const struct t3_grid grid = {
+      p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element};
+  return t3_tiles_of(&grid) * t3_batches_of(p->batches) * slices_of(p);
+}
+
+static uint64_t workgroups_of(const struct t3_gemm_arguments* p) {
+  const uint64_t slices = slices_in(p), most = p->persistent_workgroups;
+  return most == 0 || most > slices ? slices : most;
+}
+
 static void run(struct t3_wave* wave) {
-  const struct gemm g = gemm_of(wave);
-  t3_multiply_tile(wave, &g.factors, g.place);
-  t3_trace_span(wave, "store", g.tile);
-  for (uint32_t wavefront = 0; wavefront < g.grid.wavefronts; ++wavefront) store_wavefront(wave, &g, wavefront);
+  const uint64_t slices = slices_in(wave->arguments);
+  struct gemm tiles[2] = {gemm_of(wave, wave->workgroup)};
+  struct t3_tile_product products[2] = {t3_first_product(wave, &tiles[0].factors, tiles[0].place)};
+  t3_load_first(wave, &products[0]);
+  uint32_t now = 0;
+  for (uint64_t slice = wave->workgroup; slice < slices; slice += wave->workgroups, now ^= 1) {
+    const uint32_t later = now ^ 1;
+    const bool goes_on = slice + wave->workgroups < slices;
+    if (goes_on) {
+      tiles[later] = gemm_of(wave, (uint32_t)(slice + wave->workgroups));
+      products[later] = t3_next_product(&products[now], &tiles[later].factors, tiles[later].place);
+    }
+    t3_multiply_loaded(wave, &products[now], goes_on ? &products[later] : NULL);
+    store(wave, &tiles[now]);
+  }
   t3_fence(wave);
 }
 
@@ -104,15 +131,12 @@ static struct operands operands_of(const struct t3_gemm_arguments* p) {
                            {"b", p->b, b_rows, b_row, p->ldb, p->b_batch, count}};
 }
 
-static uint64_t workgroups_of(const struct t3_gemm_arguments* p) {
-  const struct t3_grid grid = {
-      p->m, p->n, p->tile_rows, p->tile_columns, p->wavefronts, p->ldo, (enum t3_element)p->element};
-  return t3_tiles_of(&grid) * t3_batches_of(p->batches) * slices_of(p);
-}
-
 static bool check_slices(struct t3_check* check, const struct t3_gemm_arguments* p) {
   const uint32_t k_tiles = t3_divide_up(p->k, check->device->slab_depth);
   if (p->split_k <= 1) return true;
+  if (p->persistent_workgroups != 0)
+    return t3_refuse(check, T3_BAD_PACKET, "split_k %u with persistent_workgroups %u: 0 workgroups expected",
+                     p->split_k, p->persistent_workgroups);
   if (p->split_k > k_tiles || !p->update || p->batches > 1)
     return t3_refuse(check, T3_BAD_PACKET,
                      "split_k %u with update %u, a batch of %u: at most the %u K tiles of k, updates and one matrix "
@@ -167,9 +191,9 @@ static bool check(struct t3_check* check, const struct t3_launch* launch) {
   if (!t3_check_switches(check, switches, sizeof switches / sizeof *switches) || !check_out(check, p)) return false;
   if (!t3_check_pipeline(check, p->stages, p->store_bytes)) return false;
   const struct operands operands = operands_of(p);
-  if (!check_factors(check, p, &operands) || !check_slices(check, p) || !t3_check_workgroups(check, workgroups_of(p)))
+  if (!check_factors(check, p, &operands) || !check_slices(check, p) || !t3_check_workgroups(check, slices_in(p)))
     return false;
-  const uint64_t tiles = workgroups_of(p) / slices_of(p);
+  const uint64_t tiles = slices_in(p) / slices_of(p);
   if (p->first_workgroup >= tiles)
     return t3_refuse(check, T3_BAD_PACKET, "first_workgroup %u: one of %" PRIu64 " expected", p->first_workgroup,
                      tiles);

@@ -1,30 +1,24 @@
 #include "product.h"
 
-struct tile_product {
-  const struct t3_factors* factors;
-  struct t3_rectangle place;
-  uint32_t depth, k_tiles, ahead;
-};
-
-static uint32_t depth_of(const struct tile_product* p, uint32_t k_tile) {
+static uint32_t depth_of(const struct t3_tile_product* p, uint32_t k_tile) {
   return t3_smaller(p->depth, p->factors->k - k_tile * p->depth);
 }
 
 /* `ahead` K tiles have tiles; the one after them takes the tiles of the first. */
-static struct t3_tile k_tile_of_a(const struct tile_product* p, uint32_t k_tile) {
-  const uint32_t index = 1 + 2 * (k_tile % p->ahead), depth = depth_of(p, k_tile);
+static struct t3_tile k_tile_of_a(const struct t3_tile_product* p, uint32_t k_tile) {
+  const uint32_t index = 1 + 2 * ((p->before + k_tile) % p->ahead), depth = depth_of(p, k_tile);
   if (p->factors->transpose_a) return (struct t3_tile){index, depth, p->place.rows, T3_FP32};
   return (struct t3_tile){index, p->place.rows, depth, T3_FP32};
 }
 
-static struct t3_tile k_tile_of_b(const struct tile_product* p, uint32_t k_tile) {
-  const uint32_t index = 2 + 2 * (k_tile % p->ahead), depth = depth_of(p, k_tile);
+static struct t3_tile k_tile_of_b(const struct t3_tile_product* p, uint32_t k_tile) {
+  const uint32_t index = 2 + 2 * ((p->before + k_tile) % p->ahead), depth = depth_of(p, k_tile);
   if (p->factors->transpose_b) return (struct t3_tile){index, p->place.columns, depth, T3_FP32};
   return (struct t3_tile){index, depth, p->place.columns, T3_FP32};
 }
 
 /* Loads what fills the tile, from (row, column) of a matrix on. */
-static void load(struct t3_wave* wave, const struct tile_product* p, struct t3_tile tile, uint64_t matrix,
+static void load(struct t3_wave* wave, const struct t3_tile_product* p, struct t3_tile tile, uint64_t matrix,
                  uint32_t stride, uint32_t row, uint32_t column) {
   const enum t3_element element = p->factors->element;
   t3_load(wave, tile,
@@ -35,7 +29,7 @@ static void load(struct t3_wave* wave, const struct tile_product* p, struct t3_t
                              .element = element});
 }
 
-static void load_pieces_of_a(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
+static void load_pieces_of_a(struct t3_wave* wave, const struct t3_tile_product* p, uint32_t k_tile) {
   const struct t3_factors* f = p->factors;
   const struct t3_tile tile = k_tile_of_a(p, k_tile);
   const uint64_t before = (uint64_t)k_tile * p->depth * t3_element_bytes(f->element);
@@ -50,7 +44,7 @@ static void load_pieces_of_a(struct t3_wave* wave, const struct tile_product* p,
                                .row = row});
 }
 
-static void load_k_tile(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
+static void load_k_tile(struct t3_wave* wave, const struct t3_tile_product* p, uint32_t k_tile) {
   const struct t3_factors* f = p->factors;
   const uint32_t k = k_tile * p->depth;
   const bool a_lies = f->transpose_a, b_lies = f->transpose_b;
@@ -61,7 +55,7 @@ static void load_k_tile(struct t3_wave* wave, const struct tile_product* p, uint
   load(wave, p, k_tile_of_b(p, k_tile), f->b, f->ldb, b_lies ? p->place.column : k, b_lies ? k : p->place.column);
 }
 
-static void multiply_k_tile(struct t3_wave* wave, const struct tile_product* p, uint32_t k_tile) {
+static void multiply_k_tile(struct t3_wave* wave, const struct t3_tile_product* p, uint32_t k_tile) {
   const struct t3_factors* f = p->factors;
   t3_multiply(wave, (struct t3_product){.sum = t3_product_sums(p->place),
                                         .a = k_tile_of_a(p, k_tile),
@@ -75,15 +69,43 @@ static void multiply_k_tile(struct t3_wave* wave, const struct tile_product* p, 
                                         .step_ns = f->step_ns});
 }
 
-void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place) {
-  struct tile_product p = {.factors = factors, .place = place, .depth = wave->device->slab_depth};
+struct t3_tile_product t3_first_product(const struct t3_wave* wave, const struct t3_factors* factors,
+                                        struct t3_rectangle place) {
+  struct t3_tile_product p = {.factors = factors, .place = place, .depth = wave->device->slab_depth};
   p.k_tiles = t3_divide_up(factors->k, p.depth);
   p.ahead = t3_smaller(p.k_tiles, factors->stages == 0 ? wave->device->prefetch_slabs : factors->stages);
-  for (uint32_t k_tile = 0; k_tile < p.ahead; ++k_tile) load_k_tile(wave, &p, k_tile);
-  for (uint32_t k_tile = 0; k_tile < p.k_tiles; ++k_tile) {
-    multiply_k_tile(wave, &p, k_tile);
-    if (k_tile + p.ahead < p.k_tiles) load_k_tile(wave, &p, k_tile + p.ahead);
+  return p;
+}
+
+struct t3_tile_product t3_next_product(const struct t3_tile_product* product, const struct t3_factors* factors,
+                                       struct t3_rectangle place) {
+  struct t3_tile_product p = *product;
+  p.factors = factors;
+  p.place = place;
+  p.before += p.k_tiles;
+  return p;
+}
+
+void t3_load_first(struct t3_wave* wave, const struct t3_tile_product* product) {
+  for (uint32_t k_tile = 0; k_tile < product->ahead; ++k_tile) load_k_tile(wave, product, k_tile);
+}
+
+void t3_multiply_loaded(struct t3_wave* wave, const struct t3_tile_product* product,
+                        const struct t3_tile_product* next) {
+  for (uint32_t k_tile = 0; k_tile < product->k_tiles; ++k_tile) {
+    const uint32_t further = k_tile + product->ahead;
+    multiply_k_tile(wave, product, k_tile);
+    if (further < product->k_tiles)
+      load_k_tile(wave, product, further);
+    else if (next != NULL)
+      load_k_tile(wave, next, further - product->k_tiles);
   }
+}
+
+void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place) {
+  const struct t3_tile_product product = t3_first_product(wave, factors, place);
+  t3_load_first(wave, &product);
+  t3_multiply_loaded(wave, &product, NULL);
 }
 
 void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_t tile_rows, uint32_t tile_columns) {

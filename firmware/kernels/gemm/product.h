@@ -37,6 +37,23 @@ static inline struct t3_tile t3_product_sums(struct t3_rectangle place) {
 /* Computes what is at this place of the output, no larger than the tile. */
 void t3_multiply_tile(struct t3_wave* wave, const struct t3_factors* factors, struct t3_rectangle place);
 
+/* One of several products that a workgroup computes one after the other, of as many K tiles each. */
+struct t3_tile_product {
+  const struct t3_factors* factors;
+  struct t3_rectangle place;
+  uint32_t depth, k_tiles, ahead;
+  uint32_t before; /* K tiles of the workgroup before this product */
+};
+struct t3_tile_product t3_first_product(const struct t3_wave* wave, const struct t3_factors* factors,
+                                        struct t3_rectangle place);
+struct t3_tile_product t3_next_product(const struct t3_tile_product* product, const struct t3_factors* factors,
+                                       struct t3_rectangle place);
+/* Starts to load the first K tiles. */
+void t3_load_first(struct t3_wave* wave, const struct t3_tile_product* product);
+/* Computes a product whose first K tiles are loaded, and starts to load those of the next one. NULL: there is none. */
+void t3_multiply_loaded(struct t3_wave* wave, const struct t3_tile_product* product,
+                        const struct t3_tile_product* next);
+
 /* Sets the plan's tiles. As many more workgroups fit as the tile is smaller than the machine's own tile. The program is
  * compiled for so many, which share the registers, unless its fp32 sums take more. */
 void t3_plan_tiles(struct t3_plan* plan, const struct t3_device* device, uint32_t tile_rows, uint32_t tile_columns);

@@ -192,6 +192,9 @@ void GemmWorkload::check_kernel(const Document& run, const RunSettings& settings
   if (stages_ > most) run.reject("/workload/gemm/stages", fmt::format("0 to {}, compute.prefetch_slabs", most));
   if (group_ != 1 && !is_alone)
     run.reject("/workload/gemm/group", "1, or method sequential, ideal-overlap or ideal-rs-nmc");
+  if (persistent_workgroups_ != 0 && (!is_alone || split_k_ != 1))
+    run.reject("/workload/gemm/persistent_workgroups",
+               "0, or method sequential, ideal-overlap or ideal-rs-nmc without split_k");
   if (cache_ != T3_CACHE_CLEAN && (!is_alone || by_nic_))
     run.reject("/workload/cache_at_start", "clean, or method sequential, ideal-overlap or ideal-rs-nmc over links");
 }

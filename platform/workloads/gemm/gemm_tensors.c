@@ -118,7 +118,8 @@ struct t3_gemm_options t3_gemm_options_of(const struct t3_gemm_workload* w) {
                                   .max_compute_units = w->max_compute_units,
                                   .stages = w->stages,
                                   .step_ns = w->step_ns,
-                                  .store_bytes = w->store_bytes};
+                                  .store_bytes = w->store_bytes,
+                                  .persistent_workgroups = w->persistent_workgroups};
 }
 
 struct t3_tiling t3_gemm_tiling(const struct t3_gemm_workload* w) {

@@ -52,6 +52,7 @@ GemmWorkload::GemmWorkload(const Document& run, const char* room) : Workload(roo
   stages_ = read.stages;
   step_ns_ = read.step_ns;
   store_bytes_ = read.store_bytes;
+  persistent_workgroups_ = read.persistent_workgroups;
   cache_ = value_of(workload.value("cache_at_start", "clean"), gemm_cache_words);
   following_ = value_of(workload.value("following", "none"), gemm_following_words);
   if (workload.contains("model")) read_sublayer(run);
@@ -184,6 +185,7 @@ t3_gemm_workload GemmWorkload::arguments() const {
   w.stages = stages_;
   w.step_ns = step_ns_;
   w.store_bytes = store_bytes_;
+  w.persistent_workgroups = persistent_workgroups_;
   return w;
 }
 
@@ -228,7 +230,10 @@ std::optional<double> GemmWorkload::expected_workgroups(const RunSettings& setti
                           ? held
                           : std::min<double>(held, settings.system.kernels.ring.workgroups);
   const bool fused = settings.method == "t3" || settings.method == "t3-mca";
-  return grid(settings).workgroups() + (fused ? 1.0 : 2.0) * ring;
+  const std::uint64_t tiles = grid(settings).workgroups();
+  const std::uint64_t gemm =
+      persistent_workgroups_ == 0 ? tiles : std::min<std::uint64_t>(tiles, persistent_workgroups_);
+  return static_cast<double>(gemm) + (fused ? 1.0 : 2.0) * ring;
 }
 
 TileGrid GemmWorkload::mirrored_chunks(const RunSettings& settings) const { return grid(settings); }

@@ -103,6 +103,7 @@ class GemmWorkload : public Workload {
   t3_fused_kind fused_ = T3_FUSED_RING_REDUCE_SCATTER;
   std::uint32_t split_k_ = 1;                                             ///< workgroups of a tile
   std::uint32_t group_ = 1, stages_ = 0, step_ns_ = 0, store_bytes_ = 0;  ///< of the kernel, as the run file has them
+  std::uint32_t persistent_workgroups_ = 0;
   bool group_columns_ = false;
   t3_gemm_cache cache_ = T3_CACHE_CLEAN;
   t3_gemm_following following_ = T3_FOLLOWING_NONE;

@@ -60,6 +60,34 @@ TEST_CASE("stages of 1 load a K tile when the one before it has been multiplied"
   CHECK(gemm_time(one + key("stages", 2)) < gemm_time(one + key("stages", 1)));
 }
 
+TEST_CASE("a persistent workgroup loads its next tile behind the products of the one before, and stores beside them") {
+  // Four tiles of ten K tiles each on the only compute unit. Stores take a tenth of a tile's products.
+  const Settings four = alone(64, 64 * 4, 320) + Settings{"system.compute.compute_units=1", "workload.gemm.tile=64x64",
+                                                          "system.compute.workgroups_per_cu=1"};
+  const double products_ns = 2.0 * 64 * 64 * 320 / (1024 * 0.75);
+  const auto time = [&](std::uint32_t workgroups) {
+    return gemm_time(four + key("persistent_workgroups", workgroups));
+  };
+  const double one =
+      gemm_time(alone(64, 64, 320) + Settings{"system.compute.compute_units=1", "workload.gemm.tile=64x64",
+                                              "system.compute.workgroups_per_cu=1"});
+  CHECK(time(1) == Approx(one + 3 * products_ns).epsilon(0.005));
+  CHECK(time(0) > time(1) + 2 * (one - products_ns - 3000));
+  CHECK(time(4) == time(0));
+  CHECK(time(1000) == time(0));
+}
+
+TEST_CASE("persistent workgroups compute every tile once, whatever their number and the order") {
+  for (const std::uint32_t workgroups : {1u, 3u, 7u, 100u}) {
+    CAPTURE(workgroups);
+    const Settings sums = gemm(300, 200, 72) + Settings{on_small_system(), "gpus=2", "method=sequential", "check=all"};
+    const Run plain = right_run(sums + key("persistent_workgroups", workgroups)),
+              grouped = right_run(sums + key("persistent_workgroups", workgroups) + key("group", 2));
+    CHECK(compare(plain, 2, Element::fp16).wrong == 0);
+    CHECK(compare(grouped, 2, Element::fp16).wrong == 0);
+  }
+}
+
 TEST_CASE("tiles in groups of columns share more of A, and the sums stay right") {
   const Settings columns{"workload.gemm.group_columns=true"};
   const Settings wide = alone(512, 1024, 256);  // A 256 KiB and B 512 KiB, beside a cache of 256 KiB
@@ -118,6 +146,10 @@ TEST_CASE("keys of the kernel are refused where they mean nothing") {
              Catch::Contains("/workload/gemm/group: found 2 (--set), expected 1, or method"));
   CHECK_THAT(refusal_of(fused + Settings{"workload.cache_at_start=dirty"}),
              Catch::Contains("/workload/cache_at_start: found \"dirty\" (--set), expected clean, or method"));
+  const Settings split = alone(64, 64, 1024) + Settings{"workload.split_k=4"};
+  for (const Settings& settings : {fused, split})
+    CHECK_THAT(refusal_of(settings + key("persistent_workgroups", 2)),
+               Catch::Contains("/workload/gemm/persistent_workgroups: found 2 (--set), expected 0, or method"));
   CHECK_THAT(refusal_of(fused + key("stages", 3)),
              Catch::Contains("/workload/gemm/stages: found 3 (--set), expected 0 to 2, compute.prefetch_slabs"));
 }
