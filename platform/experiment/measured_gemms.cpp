@@ -47,25 +47,24 @@ std::vector<Measurement> traffic_in(const MeasuredRow& row) {
           bytes_in(row, "dram_write_bytes", by_depth(gemm, settings, "dram_bytes.gemm_write"))};
 }
 
-/// The board without work, matrix products beyond it and DRAM traffic, by energy.csv: a GEMM of 8192 x 8192 x 8192 took
-/// 1.169 J in 1.7 ms, and reads and writes of memory about 67 pJ/B.
-constexpr double idle_joules_per_ns = 122.8e-9, joules_per_flop = 0.87e-12, joules_per_byte = 67e-12;
+/// The board without work, by energy.csv.
+constexpr double idle_joules_per_ns = 122.8e-9;
 
-/// The GEMMs were repeated back to back. One with a clean cache is simulated.
+/// The GEMMs were repeated back to back for a second, so that the clock had settled. One with a clean cache is
+/// simulated, whose clock settles in short windows.
+Settings settled_library_gemm(const GemmInRow& gemm) {
+  return joined(library_gemm(gemm), {"system.power.window_us=5"});
+}
+
 std::vector<Measurement> energy_in(const MeasuredRow& row) {
   check_amounts(row, {"seconds", "mhz", "watts"});
   row.count("tp", 1, longest_dimension);
   const GemmInRow gemm = gemm_of(row);
-  const double flops = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
-  Parts parts{{{}, "", joules_per_flop * flops}};
-  const std::pair<const char*, double> shares[] = {{"time_ns.gemm", idle_joules_per_ns},
-                                                   {"dram_bytes.gemm_read", joules_per_byte},
-                                                   {"dram_bytes.gemm_write", joules_per_byte}};
-  for (const auto& [figure, joules] : shares)
-    for (PartOfValue& part : by_depth(gemm, library_gemm, figure)) {
-      part.times *= joules;
-      parts.push_back(std::move(part));
-    }
+  Parts parts = by_depth(gemm, settled_library_gemm, "gpu0.power.dynamic_energy");
+  for (PartOfValue& part : by_depth(gemm, settled_library_gemm, "time_ns.gemm")) {
+    part.times *= idle_joules_per_ns;
+    parts.push_back(std::move(part));
+  }
   Measurement energy = time_in(row, "joules", std::move(parts));
   energy.unit = "J";
   return {energy};

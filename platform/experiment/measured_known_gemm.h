@@ -22,7 +22,7 @@ struct PipelineInRow {
 /// none. Given rows of known_order.csv and known_contention.csv have set it, the share of the matrix peak and the
 /// launches (docs/validation/h200.md).
 inline constexpr unsigned known_step_ns = 180;
-inline const Settings known_system{"system.compute.matrix_efficiency=0.7"};
+inline const Settings known_system{"system.compute.matrix_efficiency=0.84"};
 /// Launches by the host that its launch from Python counts as.
 inline constexpr unsigned known_launches = 3;
 /// Results leave from registers: four lanes of a wavefront hold 8 fp16 elements of a row (PTX ISA, wgmma, matrix D).

@@ -46,7 +46,7 @@ std::string gemm_json(const GemmInRow& gemm, const std::string& more = "");
 Settings gemm_alone(const GemmInRow& gemm, const std::string& more = "");
 
 /// As cuBLAS runs it. Workgroups take eight tiles along the shorter side of the output together, CUTLASS's widest
-/// swizzle (get_log_swizzle_size), and go along the longer side.
+/// swizzle (get_log_swizzle_size), and go along the longer side. They are persistent, one on each compute unit.
 Settings library_gemm(const GemmInRow& gemm);
 /// The same keys of workload.gemm, as JSON.
 std::string library_keys(const GemmInRow& gemm);

@@ -1,6 +1,7 @@
 // t3vp validate: which files, rows and values it takes, leaves out, refuses or cannot simulate.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 
 #include "experiments/measured_times.h"
@@ -252,7 +253,9 @@ TEST_CASE("the energy of a GEMM is that of the board, of its products and of its
   const auto rows = rows_of(times.table());
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].at("unit") == "J");
-  const double products = 0.87e-12 * 2 * 512 * 512 * 256, joules = std::stod(rows[0].at("simulated"));
+  // Matrix work runs at 1.65 GHz, and its energy goes with the square of the voltage.
+  const double factor = std::pow(1.65 / 1.365, 2);
+  const double products = 0.81e-12 * factor * 2 * 512 * 512 * 256, joules = std::stod(rows[0].at("simulated"));
   CHECK(joules > products);
   // The operands are 512 KiB; the board has 122.8 W, here for 5 to 20 us.
   CHECK(joules - products > 67e-12 * (512 << 10) + 122.8 * 5e-6);

@@ -40,7 +40,8 @@ double gemm_us(std::uint32_t m, std::uint32_t n, std::uint32_t k, bool transpose
                                             {"k", k},
                                             {"transpose_b", transpose_b},
                                             {"group", 8},
-                                            {"group_columns", of_columns}}},
+                                            {"group_columns", of_columns},
+                                            {"persistent_workgroups", 132}}},
                                           {"cache_at_start", "dirty"}},
                                          1, "gemm");
 }
@@ -109,7 +110,13 @@ TEST_CASE("tokens by weights stand beside a graph's GEMM behind a clean cache") 
   const Outcome outcome = times.validate();
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
-  const json gemm = {{"m", 8}, {"n", 1024}, {"k", 512}, {"transpose_b", true}, {"group", 8}, {"group_columns", false}};
+  const json gemm = {{"m", 8},
+                     {"n", 1024},
+                     {"k", 512},
+                     {"transpose_b", true},
+                     {"group", 8},
+                     {"group_columns", false},
+                     {"persistent_workgroups", 132}};
   constexpr double graph_launch_us = 6.8;
   require_row(rows_of(times.table()).at(0), "decode.csv", 1, 10,
               graph_launch_us + simulated_us({{"gemm", gemm}}, 1, "gemm"));
