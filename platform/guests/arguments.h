@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,6 +23,11 @@ class Arguments {
   /// A request of a program for an argument that does not exist, or has another type or range.
   struct Refusal {
     std::string name, expected;
+
+    template <typename Self>
+    static auto fields(Self& self) {
+      return std::tie(self.name, self.expected);
+    }
   };
 
   explicit Arguments(Values values = {}) : values_(std::move(values)) {}
@@ -37,6 +43,11 @@ class Arguments {
   const std::vector<Refusal>& refusals() const { return refusals_; }
   /// Arguments that no program has asked for.
   std::vector<std::string> unused() const;
+  /// Takes what programs have requested, and what was refused, in all processes of the run.
+  void take_of_all(const std::vector<std::string>& asked, std::vector<Refusal> refusals) {
+    asked_ = {asked.begin(), asked.end()};
+    refusals_ = std::move(refusals);
+  }
   /// Returns the arguments that programs have requested.
   const std::set<std::string>& asked() const { return asked_; }
 

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "partition/transport.h"
 
@@ -71,5 +73,36 @@ class MessageReader {
   const Message& message_;
   std::size_t at_ = 0;
 };
+
+template <typename Value>
+inline constexpr bool is_vector = false;
+template <typename Item>
+inline constexpr bool is_vector<std::vector<Item>> = true;
+
+/// Puts plain data, a text, a vector, or a structure whose fields(structure) returns them tied.
+template <typename Value>
+void put_all_of(MessageWriter& message, const Value& value) {
+  if constexpr (std::is_trivially_copyable_v<Value>)
+    message.put(value);
+  else if constexpr (std::is_same_v<Value, std::string>)
+    message.put_text(value);
+  else if constexpr (is_vector<Value>)
+    message.put_all(value, [&](const auto& item) { put_all_of(message, item); });
+  else
+    std::apply([&](const auto&... field) { (put_all_of(message, field), ...); }, Value::fields(value));
+}
+
+/// Takes what put_all_of() has put. The value is empty before.
+template <typename Value>
+void take_all_of(MessageReader& message, Value& value) {
+  if constexpr (std::is_trivially_copyable_v<Value>)
+    value = message.take<Value>();
+  else if constexpr (std::is_same_v<Value, std::string>)
+    value = message.take_text();
+  else if constexpr (is_vector<Value>)
+    message.take_all([&] { take_all_of(message, value.emplace_back()); });
+  else
+    std::apply([&](auto&... field) { (take_all_of(message, field), ...); }, Value::fields(value));
+}
 
 }  // namespace t3vp

@@ -34,27 +34,29 @@ Windows::Windows(Transport& transport, Boundary& boundary, Announcements& announ
   window_begin() = begin_ = end_ = now();
 }
 
-bool Windows::run_next(const std::function<void(Picoseconds)>& run_until, bool wants_to_stop, Picoseconds limit) {
-  if (count_ == 0) {
-    send(wants_to_stop);
-    receive();
-  }
-  if (all_.next == never || all_.next >= limit || all_.wants_to_stop) return false;
+void Windows::meet() {
+  send();
+  receive();
+  if (all_.next < end_) window_begin() = begin_ = end_ = all_.next;
+}
+
+bool Windows::run_next(const std::function<void(Picoseconds)>& run_until, Picoseconds end) {
+  if (all_.next == never || all_.next >= end) return false;
   ++count_;
-  send(wants_to_stop);
+  send();
   const double begun_s = seconds_of(CLOCK_THREAD_CPUTIME_ID);
   window_begin() = std::exchange(begin_, end_);
-  end_ = std::min(all_.next + lookahead_, std::max(end_, all_.next) + (lookahead_ + 1) / 2);
+  end_ = std::min({all_.next + lookahead_, std::max(end_, all_.next) + (lookahead_ + 1) / 2, end});
   run_until(end_);
   costs_.computing_s += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun_s;
   receive();
   return true;
 }
 
-void Windows::send(bool wants_to_stop) {
+void Windows::send() {
   const Picoseconds next =
       std::min({Boundary::next_event_time(), boundary_.earliest_sent(), announcements_.earliest_effect()});
-  own_ = {next, wants_to_stop};
+  own_ = {next, now()};
   transport_.send(messages());
 }
 
@@ -67,7 +69,7 @@ void Windows::receive() {
   for (std::uint32_t rank = 0; rank < received.size(); ++rank) {
     if (rank == transport_.rank()) continue;
     const auto theirs = take_last<State>(received[rank]);
-    all_ = {std::min(all_.next, theirs.next), all_.wants_to_stop || theirs.wants_to_stop};
+    all_ = {std::min(all_.next, theirs.next), std::max(all_.now, theirs.now)};
     // Packets may name windows of causes that have been opened since.
     const auto announced = received[rank].end() - take_last<std::ptrdiff_t>(received[rank]);
     announcements_.hear({announced, received[rank].end()});

@@ -25,11 +25,16 @@ class Windows {
   /// Causes and counters are shared from now on.
   Windows(Transport& transport, Boundary& boundary, Announcements& announcements, Picoseconds lookahead);
 
+  /// All ranks hear of all that has been sent so far. To be called before the first window, and again when events may
+  /// have come or gone otherwise than by windows.
+  void meet();
   /// Runs one window on all ranks. `run_until` lets simulated time pass up to a time, without the events of that.
-  /// Returns false, and runs nothing, when there is no event on any rank, none before `limit`, or a rank wants to stop.
-  bool run_next(const std::function<void(Picoseconds)>& run_until, bool wants_to_stop, Picoseconds limit);
-  /// The time of the earliest event of all ranks before the latest window; `never` when there was none.
+  /// Returns false, and runs nothing, when no rank has an event before `end`.
+  bool run_next(const std::function<void(Picoseconds)>& run_until, Picoseconds end);
+  /// The time of the earliest event of all ranks at the latest meet(); `never` when there was none.
   Picoseconds earliest() const { return all_.next; }
+  /// The latest time that a rank had come to then.
+  Picoseconds latest() const { return all_.now; }
   std::uint64_t count() const { return count_; }
   const WindowCosts& costs() const { return costs_; }
 
@@ -37,9 +42,9 @@ class Windows {
   /// Between two windows.
   struct State {
     Picoseconds next;  ///< event
-    bool wants_to_stop;
+    Picoseconds now;
   };
-  void send(bool wants_to_stop);
+  void send();
   std::vector<Message> messages();
   void receive();
 

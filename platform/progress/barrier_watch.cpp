@@ -10,14 +10,12 @@ namespace {
 /// So long no signal is on its way.
 constexpr Picoseconds a_while = 1'000'000'000;
 
-const Gpu& heard_of(const Node& node, std::size_t gpu) { return *node.gpus()[(gpu + 1) % node.gpus().size()]; }
-
-/// That have ended before they came to the exchange that this GPU's program waits in.
-std::vector<std::size_t> gone_before_exchange(const Node& node, const Gpu& gpu) {
-  std::vector<std::size_t> gone;
+/// The GPU whose program has ended, and which this GPU's waits for in an exchange; the number of GPUs when there is
+/// none.
+std::size_t gone_before_exchange(const Node& node, const Pulse& pulse, const Gpu& gpu) {
   for (const std::size_t other : node.hosts().missing(gpu.processor.gpu()))
-    if (node.gpus()[other]->processor.finished()) gone.push_back(other);
-  return gone;
+    if (pulse[other].finished) return other;
+  return pulse.size();
 }
 
 bool waits_in_barrier(const Gpu& gpu) {
@@ -28,27 +26,25 @@ bool waits_in_barrier(const Gpu& gpu) {
 
 }  // namespace
 
-std::string ended_before(const Node& node, const Gpu& gpu) {
-  if (const auto gone = gone_before_exchange(node, gpu); gpu.processor.awaits_interrupt() && !gone.empty())
-    return fmt::format(": the program of GPU {} has ended", gone.front());
-  const processor::Processor& awaited = heard_of(node, gpu.processor.gpu()).processor;
-  if (!waits_in_barrier(gpu) || !awaited.finished()) return {};
-  return fmt::format(": the program of GPU {} has ended", awaited.gpu());
+std::string ended_before(const Node& node, const Pulse& pulse, const Gpu& gpu) {
+  if (!gpu.processor.awaits_interrupt()) return {};
+  const auto text = [](std::size_t other) { return fmt::format(": the program of GPU {} has ended", other); };
+  if (const std::size_t gone = gone_before_exchange(node, pulse, gpu); gone != pulse.size()) return text(gone);
+  const std::size_t awaited = (gpu.processor.gpu() + 1) % pulse.size();
+  return waits_in_barrier(gpu) && pulse[awaited].finished ? text(awaited) : "";
 }
 
-bool BarrierWatch::is_in_vain(std::size_t gpu) const { return !ended_before(node_, *node_.gpus()[gpu]).empty(); }
-
-std::vector<std::string> BarrierWatch::give_up() {
-  std::vector<std::string> told;
+std::vector<GivenUpWait> BarrierWatch::give_up(const Pulse& pulse) {
+  std::vector<GivenUpWait> told;
   for (std::size_t g = 0; g < waits_.size(); ++g) {
     Gpu& gpu = *node_.gpus()[g];
+    const std::string ended = ended_before(node_, pulse, gpu);
     const std::uint64_t counter = gpu.signals.registers.value[T3_SIGNAL_BARRIER].value();
     Wait& wait = waits_[g];
-    if (!is_in_vain(g) || wait.since == never || counter != wait.counter) {
-      wait = {is_in_vain(g) ? now() : never, counter};
+    if (ended.empty() || wait.since == never || counter != wait.counter) {
+      wait = {ended.empty() ? never : now(), counter};
     } else if (now() - wait.since >= a_while) {
-      told.push_back(
-          fmt::format("GPU {} firmware waits for {}{}", g, gpu.processor.waits_for(), ended_before(node_, gpu)));
+      told.push_back({now(), g, fmt::format("GPU {} firmware waits for {}{}", g, gpu.processor.waits_for(), ended)});
       gpu.processor.give_up_waiting();
       wait.since = never;
     }

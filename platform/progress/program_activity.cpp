@@ -3,12 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "registers/catalogue.h"
 #include "t3/t3.h"
 
 namespace t3vp {
 namespace {
+
+/// What a program does, in words.
+struct ToldProgram {
+  bool is_wait = false;
+  std::string text;
+
+  template <typename Self>
+  static auto fields(Self& self) {
+    return std::tie(self.is_wait, self.text);
+  }
+};
 
 constexpr std::uint64_t told_from = 16;    // reads of one value that make a poll, and rises of a line
 constexpr Picoseconds lately = 1'000'000;  // a handler may take so long
@@ -84,11 +97,13 @@ std::string activity_of(const Gpu& gpu) {
   return fmt::format("GPU {} firmware waits for {}{}", processor.gpu(), processor.waits_for(), watched(gpu));
 }
 
-std::string firmware_activity(const Node& node) {
+std::string firmware_activity(const AllGpus& all) {
   std::string first_wait, first_poll;
-  for (const auto& gpu : node.gpus()) {
-    std::string& first = gpu->processor.awaits_interrupt() ? first_wait : first_poll;
-    if (first.empty()) first = activity_of(*gpu);
+  for (ToldProgram& told : all.ask([](const Gpu& gpu) {
+         return ToldProgram{gpu.processor.awaits_interrupt(), activity_of(gpu)};
+       })) {
+    std::string& first = told.is_wait ? first_wait : first_poll;
+    if (first.empty()) first = std::move(told.text);
   }
   return (first_poll.empty() ? "" : "; " + first_poll) + (first_wait.empty() ? "" : "; " + first_wait);
 }

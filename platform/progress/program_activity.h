@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "node/node.h"
+#include "partition/all_gpus.h"
 
 namespace t3vp {
 
@@ -12,7 +12,7 @@ namespace t3vp {
 std::string activity_of(const Gpu& gpu);
 
 /// Returns the waits and polls of the first GPUs whose firmware has any: "; GPU 0 firmware waits for a kernel's end".
-/// The text is empty when there are none.
-std::string firmware_activity(const Node& node);
+/// The text is empty when there are none. All ranks of a run call it at the same time.
+std::string firmware_activity(const AllGpus& all);
 
 }  // namespace t3vp

@@ -8,26 +8,25 @@ namespace {
 /// usually stays unnoticed. Later changes are found all the same.
 constexpr std::uint64_t reads_in_vain = 256;
 
-}  // namespace
-
-QuietPolls::QuietPolls(const Node& node) : node_(node), polls_(node.gpus().size()) {
-  hold(false);
-  begin_anew();
-}
-
 /// Changes with whatever could end a poll, or comes before it.
-std::uint64_t QuietPolls::progress() const {
+std::uint64_t progress_of(const Pulse& pulse) {
   std::uint64_t sum = 0;
-  for (const auto& gpu : node_.gpus()) sum += gpu->memory.writes() + gpu->compute.stretches();
+  for (const GpuPulse& gpu : pulse) sum += gpu.writes + gpu.stretches;
   return sum;
 }
 
-bool QuietPolls::have_read_in_vain() const {
+}  // namespace
+
+QuietPolls::QuietPolls(const Node& node, const Pulse& pulse) : node_(node), polls_(pulse.size()) {
+  hold(false);
+  begin_anew(pulse);
+}
+
+bool QuietPolls::have_read_in_vain(const Pulse& pulse) const {
   bool any = false;
   for (std::size_t g = 0; g < polls_.size(); ++g) {
-    const compute::ComputeCluster& cluster = node_.gpus()[g]->compute;
-    const std::uint64_t polls = cluster.polls_in_vain() - polls_[g];
-    const std::uint64_t waves = polls == 0 ? 0 : cluster.polling();
+    const std::uint64_t polls = pulse[g].polls - polls_[g];
+    const std::uint64_t waves = polls == 0 ? 0 : pulse[g].polling;
     if (polls < reads_in_vain * waves) return false;
     any = any || waves != 0;
   }
@@ -39,16 +38,16 @@ void QuietPolls::hold(bool held) {
   held_ = held;
 }
 
-void QuietPolls::begin_anew() {
-  progress_ = progress();
-  for (std::size_t g = 0; g < polls_.size(); ++g) polls_[g] = node_.gpus()[g]->compute.polls_in_vain();
+void QuietPolls::begin_anew(const Pulse& pulse) {
+  progress_ = progress_of(pulse);
+  for (std::size_t g = 0; g < polls_.size(); ++g) polls_[g] = pulse[g].polls;
 }
 
-void QuietPolls::look() {
-  if (progress() != progress_) {
+void QuietPolls::look(const Pulse& pulse) {
+  if (progress_of(pulse) != progress_) {
     if (held_) hold(false);
-    begin_anew();
-  } else if (!held_ && have_read_in_vain()) {
+    begin_anew(pulse);
+  } else if (!held_ && have_read_in_vain(pulse)) {
     hold(true);
   }
 }

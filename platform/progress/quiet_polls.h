@@ -5,25 +5,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "node/node.h"
+#include "progress/pulse.h"
 
 namespace t3vp {
 
 class QuietPolls {
  public:
   /// Polls that are held go on.
-  explicit QuietPolls(const Node& node);
+  QuietPolls(const Node& node, const Pulse& pulse);
 
   /// The runner asks now and then. Holds the polls when all waves that poll have read often enough since the last write
   /// to any memory and the last step of any kernel; lets them go on when there has been one again.
-  void look();
+  void look(const Pulse& pulse);
   bool are_held() const { return held_; }
 
  private:
-  std::uint64_t progress() const;
-  bool have_read_in_vain() const;
+  bool have_read_in_vain(const Pulse& pulse) const;
   void hold(bool held);
-  void begin_anew();
+  void begin_anew(const Pulse& pulse);
 
   const Node& node_;
   bool held_ = false;

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compute/repeated_reads.h"
-#include "progress/poll_watch.h"
 
 namespace t3vp {
 
@@ -11,12 +12,13 @@ namespace {
 
 constexpr std::uint64_t looked_at = 32;  ///< each such read of a place: the others cost nothing
 
-}  // namespace
-
-ReadWatch::ReadWatch(const Node& node, std::uint64_t limit)
-    : node_(node), limit_(limit), repetitions_(node.gpus().size()) {
-  begin_anew();
+std::uint64_t writes_of(const Pulse& pulse) {
+  std::uint64_t sum = 0;
+  for (const GpuPulse& gpu : pulse) sum += gpu.writes;
+  return sum;
 }
+
+}  // namespace
 
 void ReadWatch::note(std::size_t gpu, const compute::KernelCode& code) {
   if (code.read == nullptr || code.read->times == 0 || code.read->times % looked_at != 0) return;
@@ -24,44 +26,34 @@ void ReadWatch::note(std::size_t gpu, const compute::KernelCode& code) {
   std::uint64_t& first = first_.try_emplace(code.read, read.times).first->second;
   if (read.times < first) first = read.times;  // of another place or value
   if (read.times - first < limit_) return;
-  found_ = Found{gpu, code.kernel, code.workgroup, code.wave, read.bytes, read.address, read.value(), read.times};
+  found_[gpu] = Found{code.kernel, code.workgroup, code.wave, read.bytes, read.address, read.value(), read.times};
 }
 
-std::uint64_t ReadWatch::writes() const {
-  std::uint64_t sum = 0;
-  for (const auto& gpu : node_.gpus()) sum += gpu->memory.writes();
-  return sum;
-}
-
-void ReadWatch::begin_anew() {
-  writes_ = writes();
+void ReadWatch::begin_anew(const Pulse& pulse) {
+  writes_ = writes_of(pulse);
   first_.clear();
-  found_.reset();
-  for (std::size_t g = 0; g < repetitions_.size(); ++g) repetitions_[g] = repetitions(node_.gpus()[g]->processor);
+  std::fill(found_.begin(), found_.end(), std::nullopt);
+  repetitions_.begin_anew(pulse);
 }
 
-bool ReadWatch::programs_rest() {
-  for (std::size_t g = 0; g < repetitions_.size(); ++g) {
-    const processor::Processor& processor = node_.gpus()[g]->processor;
-    if (processor.finished() || processor.awaits_interrupt()) continue;
-    const std::uint64_t times = repetitions(processor);
-    if (times < repetitions_[g]) repetitions_[g] = 0;  // of something else, or of another value
-    if (times - repetitions_[g] < limit_) return false;
+std::string ReadWatch::in_vain(const AllGpus& all, const Pulse& pulse) {
+  if (writes_of(pulse) != writes_) {
+    begin_anew(pulse);
+    return {};
   }
-  return true;
+  if (repetitions_.are_fewer(pulse, limit_)) return {};
+  for (std::string& of_gpu : all.ask([this](const Gpu& gpu) { return text(gpu.processor.gpu()); }))
+    if (!of_gpu.empty()) return std::move(of_gpu);
+  return {};
 }
 
-bool ReadWatch::in_vain() {
-  if (writes() != writes_) begin_anew();
-  return found_ && programs_rest();
-}
-
-std::string ReadWatch::text() const {
-  const Found& f = *found_;
+std::string ReadWatch::text(std::size_t gpu) const {
+  if (!found_[gpu]) return {};
+  const Found& f = *found_[gpu];
   return fmt::format(
       "limits.polls: GPU {} kernel {}: workgroup {}, wave {} reads in a loop: it has read {} bytes at {:#x} {} times, "
       "always {:#x}, and nothing has been written to any memory meanwhile",
-      f.gpu, f.kernel, f.workgroup, f.wave, f.bytes, f.address, f.times, f.value);
+      gpu, f.kernel, f.workgroup, f.wave, f.bytes, f.address, f.times, f.value);
 }
 
 }  // namespace t3vp

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "progress/poll_watch.h"
-
 namespace t3vp {
 namespace {
 
@@ -18,11 +16,11 @@ bool computes(const processor::FirmwareCore& core) {
 
 }  // namespace
 
-SpinWatch::SpinWatch(const Node& node, double limit_s, const RunClock& clock)
-    : node_(node), limit_(limit_s), clock_(clock), progress_(progress()), since_(clock.elapsed()) {}
+SpinWatch::SpinWatch(const Node& node, const Pulse& pulse, double limit_s, const RunClock& clock)
+    : node_(node), limit_(limit_s), clock_(clock), progress_(progress(pulse)), since_(clock.elapsed()) {}
 
-std::uint64_t SpinWatch::progress() const {
-  std::uint64_t sum = progress_without_programs(node_);
+std::uint64_t SpinWatch::progress(const Pulse& pulse) const {
+  std::uint64_t sum = progress_without_programs(pulse);
   for (const auto& gpu : node_.gpus()) {
     sum += gpu->processor.accesses();
     if (const auto* const core = core_of(*gpu)) sum += core->calls() + core->printed();
@@ -30,8 +28,8 @@ std::uint64_t SpinWatch::progress() const {
   return sum;
 }
 
-bool SpinWatch::in_vain() {
-  const std::uint64_t progress_now = progress();
+bool SpinWatch::in_vain(const Pulse& pulse) {
+  const std::uint64_t progress_now = progress(pulse);
   const RunClock::Seconds now = clock_.elapsed();
   if (progress_now != progress_) since_ = now;
   progress_ = progress_now;

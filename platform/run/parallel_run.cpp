@@ -63,14 +63,6 @@ void take(MessageReader& message, LinkFigures& link) {
   link.latency_ns = has_latency ? std::make_optional(latency) : std::nullopt;
 }
 
-void put(MessageWriter& message, const std::vector<std::string>& lines) {
-  message.put_all(lines, [&](const std::string& line) { message.put_text(line); });
-}
-
-void take(MessageReader& message, std::vector<std::string>& lines) {
-  message.take_all([&] { lines.push_back(message.take_text()); });
-}
-
 void put(MessageWriter& message, const FunctionalCheck& check) {
   message.put(check.checked);
   message.put(check.elements);
@@ -141,30 +133,14 @@ ParallelRun::ParallelRun(const RunConfiguration& configuration, Node& node, cons
           parameters.gpus[0].processor.exchange, [this](const PhaseBoundary& boundary) { on_phase_(boundary); }),
       windows_(transport, boundary_, announcements_, lookahead_of(parameters, partition_)) {}
 
-void ParallelRun::add_waits(std::vector<std::string>& lines) const {
-  const auto add = [&lines](const std::vector<std::string>& more) {
-    lines.insert(lines.end(), more.begin(), more.end());
-  };
-  for (const auto& gpu : node_.gpus()) {
-    if (gpu->processor.finished()) continue;
-    if (!gpu->processor.waits_for().empty())
-      lines.push_back(fmt::format("GPU {} firmware waits for {}", gpu->processor.gpu(), gpu->processor.waits_for()));
-    for (const Component* component : gpu->components()) add(component->diagnosis());
-  }
-  for (const auto& link : node_.links()) add(link->diagnosis());
-  for (const auto& adder : node_.switches()) add(adder->diagnosis());
-}
-
 void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {
   const PhaseTable phases(node_, partition_, transport_);
   NodeFigures figures = figures_of(configuration_, node_, phases, meter);
   MessageWriter mine;
   for (std::size_t gpu = 0; gpu < figures.gpus.size(); ++gpu)
-    if (has(gpu)) put(mine, figures.gpus[gpu]);
+    if (partition_.gpus[gpu] == transport_.rank()) put(mine, figures.gpus[gpu]);
   for (std::size_t link = 0; link < links_.size(); ++link)
     if (partition_.rank_of(links_[link].from) == transport_.rank()) put(mine, figures.links[link]);
-  put(mine, result.diagnosis);
-  put(mine, result.error_log);
   mine.put(windows_.costs());
   const std::vector<Message> messages = transport_.all_gather(mine.take());
   std::vector<MessageReader> readers(messages.begin(), messages.end());
@@ -172,11 +148,7 @@ void ParallelRun::gather(const TrafficMeter& meter, RunResult& result) {
     figures.gpus[gpu] = take_gpu(readers[partition_.gpus[gpu]]);
   for (std::size_t link = 0; link < links_.size(); ++link)
     take(readers[partition_.rank_of(links_[link].from)], figures.links[link]);
-  result.diagnosis.clear();
-  result.error_log.clear();
   for (MessageReader& reader : readers) {
-    take(reader, result.diagnosis);
-    take(reader, result.error_log);
     const auto costs = reader.take<WindowCosts>();
     result.host.ranks.push_back({costs.computing_s, costs.waiting_s, static_cast<double>(costs.sent_bytes) / 1e6});
   }
@@ -207,23 +179,31 @@ std::uint32_t ParallelRun::rank_of_fault(const std::string& name) const {
   return 0;
 }
 
-void ParallelRun::merge_checks(RunResult& result) {
+void ParallelRun::merge_faults(std::vector<FaultOutcome>& faults) {
+  if (faults.empty()) return;
   MessageWriter mine;
-  put(mine, result.functional);
-  for (const FaultOutcome& fault : result.faults) {
+  for (const FaultOutcome& fault : faults) {
     mine.put(fault.struck);
     mine.put_text(fault.text);
     mine.put_text(fault.recovery);
   }
   const std::vector<Message> messages = transport_.all_gather(mine.take());
-  result.functional = {};
   for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
     MessageReader reader(messages[rank]);
-    add(result.functional, take_check(reader));
-    for (FaultOutcome& fault : result.faults) {
+    for (FaultOutcome& fault : faults) {
       const FaultOutcome found{fault.name, reader.take<bool>(), reader.take_text(), reader.take_text()};
       if (rank == rank_of_fault(fault.name)) fault = found;
     }
+  }
+}
+
+void ParallelRun::merge_checks(FunctionalCheck& check) {
+  MessageWriter mine;
+  put(mine, check);
+  check = {};
+  for (const Message& message : transport_.all_gather(mine.take())) {
+    MessageReader reader(message);
+    add(check, take_check(reader));
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "config/configuration.h"
 #include "node/node.h"
-#include "partition/silence_limit.h"
+#include "partition/all_gpus.h"
 #include "partition/windows.h"
 #include "report/report.h"
 #include "run/fault_outcomes.h"
@@ -25,34 +25,33 @@ class ParallelRun {
   ParallelRun(const RunConfiguration& configuration, Node& node, const NodeParameters& parameters,
               Transport& transport);
 
-  bool has(std::size_t gpu) const { return partition_.gpus[gpu] == transport_.rank(); }
+  AllGpus all_gpus() const { return {node_, partition_, transport_}; }
   void announce(const PhaseBoundary& boundary) { announcements_.announce(boundary); }
   /// Called for the boundaries of other ranks.
   void on_phase(std::function<void(const PhaseBoundary&)> callback) { on_phase_ = std::move(callback); }
 
   // All ranks call these at the same time.
 
-  /// Does what Windows::run_next() does.
-  bool run_next(const std::function<void(Picoseconds)>& run_until, bool wants_to_stop, Picoseconds limit) {
-    return windows_.run_next(run_until, wants_to_stop, limit);
+  // These do what Windows' do.
+  void meet() { windows_.meet(); }
+  bool run_next(const std::function<void(Picoseconds)>& run_until, Picoseconds end) {
+    return windows_.run_next(run_until, end);
   }
   Picoseconds earliest() const { return windows_.earliest(); }
-  std::uint64_t windows() const { return windows_.count(); }
+  Picoseconds latest() const { return windows_.latest(); }
   bool all_agree(bool mine) { return transport_.least({mine, 0})[0] != 0; }
-  /// Limits the waits of windows while it lives.
-  SilenceLimit limit_waits() const { return {transport_, configuration_.limits.rank_s}; }
   /// All ranks end alike: the first one reports it and ends the others, which wait for that.
   void wait_unless_first() {
     if (transport_.rank() != 0) all_agree(true);
   }
-  /// Adds what the programs of this rank wait for, and what their GPUs' blocks, links and switches have in flight.
-  void add_waits(std::vector<std::string>& lines) const;
-  /// Sets the figures of all GPUs and links, and adds the diagnoses and errors of the other ranks.
+  /// Sets the figures of all GPUs and links.
   void gather(const TrafficMeter& meter, RunResult& result);
   /// Adds up the ranks'.
   Resending total(const Resending& mine);
-  /// Takes each injected fault from the rank where it strikes, and adds up the functional checks.
-  void merge_checks(RunResult& result);
+  /// Takes each injected fault from the rank where it strikes.
+  void merge_faults(std::vector<FaultOutcome>& faults);
+  /// Adds up the ranks'.
+  void merge_checks(FunctionalCheck& check);
 
  private:
   std::uint32_t rank_of_fault(const std::string& name) const;

@@ -7,6 +7,7 @@
 #include "driver_errors/driver_guests.h"
 #include "guests/program_run.h"
 #include "node/node.h"
+#include "progress/checker_lines.h"
 #include "progress/diagnosis.h"
 #include "run/hardware_monitor.h"
 
