@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <system_error>
 
 #include "cli/replicate_runs.h"
 #include "cli/runs_of_tables.h"
@@ -53,9 +54,20 @@ SlurmJobs jobs_of(const ExperimentCommand& command, const Plan& plan, const fs::
   return jobs;
 }
 
+/// Runs that nobody has made yet need no folder, but nothing else may be in its place.
+void require_folder_or_none(const fs::path& runs) {
+  std::error_code none;
+  fs::path there = fs::absolute(runs);
+  while (!fs::exists(there, none) && there.has_relative_path()) there = there.parent_path();
+  if (fs::is_directory(there, none)) return;
+  throw InputError("--runs " + runs.string(), there == fs::absolute(runs) ? "a file" : there.string() + ", a file,",
+                   "a folder");
+}
+
 }  // namespace
 
 int print_states(const Plan& plan, const fs::path& runs, Results& results) {
+  require_folder_or_none(runs);
   const RunStates states = look_at_runs(plan, results);
   print(fmt::format("{}: {} of {} runs passed, {} running, {} failed, {} missing\n", runs.string(), states.passed,
                     plan.runs.size(), states.running, states.failed, states.missing));

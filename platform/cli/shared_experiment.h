@@ -10,7 +10,9 @@
 
 namespace t3vp {
 
-/// Each returns the exit code.
+// Each returns the exit code.
+
+/// Throws InputError when something other than a folder is where the runs would be.
 int print_states(const Plan& plan, const std::filesystem::path& runs, Results& results);
 int make_shard(const Experiment& experiment, const Plan& plan, const RunOutline& outline, Results& results,
                const std::filesystem::path& runs);

@@ -204,6 +204,20 @@ TEST_CASE("the status counts what passed, runs, failed and is missing, and chang
   CHECK(files.run("results", {"--status"}).exit_code == 0);
 }
 
+TEST_CASE("the state of runs is that of a folder or of none yet, and a file is refused") {
+  const SmallExperiment files;
+  const std::string file = files / "experiment.json";
+  for (const std::string& runs : {file, file + "/runs", file + "/more/runs"}) {
+    const Outcome outcome = files.run("results", {"--status", "--runs", runs});
+    require_refusal(outcome, "--runs " + runs);
+    CHECK_THAT(outcome.err, Catch::Contains(runs == file ? "found a file, expected a folder" : "expected a folder"));
+  }
+  const Outcome none = files.run("results", {"--status", "--runs", files / "none/yet"});
+  CHECK(none.exit_code == 1);
+  CHECK_THAT(none.out, Catch::EndsWith(shown(0, 0, 0, 6)));
+  CHECK_FALSE(fs::exists(files / "none"));
+}
+
 TEST_CASE("a shard is a number and how many there are") {
   const SmallExperiment files;
   for (const char* shard :
