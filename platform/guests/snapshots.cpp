@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "guests/guest_ends.h"
 #include "guests/guest_page.h"
 #include "io/exit_code.h"
 #include "io/input_error.h"
@@ -104,8 +105,10 @@ bool has_keeper_of_snapshots() { return keeper != nullptr && guest_page().is_wat
 
 bool take_snapshot(Picoseconds now) {
   if (threads() != 1)
-    throw InputError("--snapshot-every", fmt::format("{} threads, begun by a program or library", threads()),
-                     "one thread, as a snapshot has no others");
+    end_with_line({InputError("--snapshot-every", fmt::format("{} threads, begun by a program or library", threads()),
+                              "one thread, as a snapshot has no others")
+                       .what(),
+                   bad_input});  // at once, since their library has to stay as long as they do
   std::size_t slot = 0;
   while (slot < board->slots.size() && board->slots[slot].process != 0) ++slot;
   if (slot == board->slots.size()) {

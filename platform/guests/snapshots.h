@@ -20,8 +20,8 @@ namespace t3vp {
 bool has_keeper_of_snapshots();
 
 /// Replaces the older of two snapshots. Returns true in the copy when it goes on, false in the process that was copied.
-/// Throws InputError when the process has other threads, which a copy would not have; std::runtime_error when there can
-/// be no copy, or when a copy cannot reopen its outputs.
+/// Ends the process, as bad input does, when it has other threads, which a copy would not have. Throws
+/// std::runtime_error when there can be no copy, or when a copy cannot reopen its outputs.
 bool take_snapshot(Picoseconds now);
 
 /// The run has failed. Ends the process without a word when there is a snapshot, which then goes on.

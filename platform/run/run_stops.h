@@ -20,7 +20,7 @@ class StoppedRun {
              std::deque<HostServices>& services)
       : node_(node), timeline_(timeline), configuration_(configuration), given_(given), services_(services) {}
 
-  /// The timeline's file has all that happens from now on. Throws std::runtime_error when it cannot be created.
+  /// The timeline's file has all that ends from now on. Throws std::runtime_error when it cannot be created.
   void record_timeline(const std::filesystem::path& file, TraceWindow window);
   /// Null while no timeline is recorded.
   PerfettoTrace* timeline() { return timeline_.timeline(); }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "guests/guest_page.h"
 #include "memory/arbitration.h"
 #include "run/node_parameters.h"
@@ -26,6 +28,7 @@ bool has_more_faults(const Faults& a, const Faults& b) {
 }  // namespace
 
 void StoppedRun::record_timeline(const std::filesystem::path& file, TraceWindow window) {
+  window.from = std::max(window.from, now());  // the critical path knows sums of what was before
   timeline_.record(std::make_unique<PerfettoTrace>(file, window));
   follow_path();
 }

@@ -46,13 +46,13 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-/// First and last time of what happens in a timeline, in us. It is complete JSON.
+/// First and last end of the spans of a timeline, in us. It is complete JSON.
 std::pair<double, double> times_of(const fs::path& timeline) {
   double first = 1e18, last = 0;
   const json content = json_of(timeline);
   for (const json& event : content.at("traceEvents")) {
-    if (!event.contains("ts") || event.at("ph") == "C") continue;
-    const double end = event.at("ts").get<double>() + event.value("dur", 0.0);
+    if (event.at("ph") != "X") continue;
+    const double end = event.at("ts").get<double>() + event.at("dur").get<double>();
     first = std::min(first, end);
     last = std::max(last, end);
   }
@@ -182,11 +182,31 @@ TEST_CASE("an injected fault that strikes late is seen with its registers, and t
   const double struck = std::stod(text.substr(text.rfind(" at ") + 4)) / 1000;
   const auto [first, last] = times_of(files / "out/trace.json");
   CHECK_THAT(outcome.err, Catch::Contains("goes on from its snapshot at 40 us"));
+  CHECK(first >= older);
   CHECK(first <= struck);
   CHECK(last >= struck);
   CHECK(last <= stopped + 1);
   CHECK_FALSE(text_of(files / "out" / registers).empty());
   CHECK(time_of(text_of(files / "out" / registers)) >= older);
+}
+
+TEST_CASE("the memory of two snapshots is in the check at the start") {
+  const ValidFiles files;
+  const Options large{"--set", "method=sequential",
+                      "--set", "data=functional",
+                      "--set", "gpus=256",
+                      "--set", "system.memory.capacity_GiB=256",
+                      "--set", R"(workload.gemm={"m": 131072, "n": 65536, "k": 65536, "element": "fp32"})"};
+  const auto need = [&](const Options& more, const std::string& largest) {
+    Options options = large;
+    options.insert(options.end(), more.begin(), more.end());
+    const Outcome outcome = run_into(files, "out", options);
+    require_refusal(outcome, files.run());
+    CHECK_THAT(outcome.err, Catch::Contains(largest));
+    return std::stod(outcome.err.substr(outcome.err.find("a need of ") + 10));
+  };
+  const double one = need({}, "most of it for operands and outputs");
+  CHECK(need({"--snapshot-every", "20"}, "most of it for two snapshots (--snapshot-every)") == Approx(3 * one));
 }
 
 TEST_CASE("a timeline and a register trace from the start are whole when a snapshot has gone on") {

@@ -13,7 +13,9 @@
 
 #include "guests.h"
 #include "nothing_kernel.h"
+#include "t3/address.h"
 #include "t3/arguments/nothing.h"
+#include "t3/registers/system.h"
 
 enum { MANY = 1100 };
 
@@ -128,6 +130,20 @@ static void* exit_by_thread(void* nothing) {
   return nothing;
 }
 
+static void* sleep_in_thread(void* nothing) {
+  (void)pause();
+  return nothing;
+}
+
+/* Reads a register every us for 50 us, which snapshots have to be taken in. */
+static void go_on(const struct t3_hal* hal) {
+  uint32_t gpus = 0;
+  for (int us = 0; us < 50; ++us) {
+    (void)hal->read32(hal->platform, t3_block_base(hal->gpu, T3_BLOCK_SYSTEM) + T3_SYSTEM_GPUS_OFFSET, &gpus);
+    hal->wait_ns(hal->platform, 1000);
+  }
+}
+
 static enum t3_status idle(const struct t3_hal* hal, const struct t3_run* run) {
   (void)run;
   act("program");
@@ -142,6 +158,15 @@ static enum t3_status idle(const struct t3_hal* hal, const struct t3_run* run) {
     pthread_t thread;
     (void)pthread_create(&thread, NULL, exit_by_thread, NULL);
     for (;;) hal->wait_ns(hal->platform, 1000);
+  }
+  if (is("program: crash late")) {
+    go_on(hal);
+    *nowhere = 1;
+  }
+  if (is("program: begin a thread")) {
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, sleep_in_thread, NULL);
+    go_on(hal);
   }
   hal->wait_ns(hal->platform, 1000);
   return T3_OK;
