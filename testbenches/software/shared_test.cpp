@@ -26,7 +26,7 @@ Times times_of(std::uint32_t gemm_units, std::uint32_t ring_units, std::uint32_t
                                                          {"first_ring_unit", first_ring_unit},
                                                          {"priority", priority}}}});
   const Outcome outcome = run.run({"--set", "system.compute.compute_units=" + std::to_string(compute_units), "--set",
-                                   "system.links.bandwidth_GBps=16"});
+                                   "system.memory.channels=2", "--set", "system.links.bandwidth_GBps=16"});
   INFO(outcome.err << outcome.out);
   REQUIRE(outcome.exit_code == 0);
   const auto report = run.report();
@@ -47,8 +47,8 @@ TEST_CASE("a queue's mask is the split of compute units and both at once meet co
   CHECK(gemm.gemm > times_of(4, 0, 0).gemm);
   CHECK(ring.all_reduce > times_of(0, 4, 0).all_reduce);
   INFO(gemm.gemm << " and " << ring.all_reduce << " alone, " << both.gemm << " and " << both.all_reduce << " at once");
-  CHECK(both.gemm > 1.01 * gemm.gemm);
-  CHECK(both.all_reduce > 1.02 * ring.all_reduce);
+  CHECK(both.gemm > 1.05 * gemm.gemm);
+  CHECK(both.all_reduce > 1.1 * ring.all_reduce);
   CHECK(both.total < 0.9 * (gemm.gemm + ring.all_reduce));
 }
 
