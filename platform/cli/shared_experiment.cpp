@@ -54,7 +54,7 @@ SlurmJobs jobs_of(const ExperimentCommand& command, const Plan& plan, const fs::
   return jobs;
 }
 
-/// Runs that nobody has made yet need no folder, but nothing else may be in its place.
+/// The folder may be missing, as long as no run has been made. Nothing else may be in its place.
 void require_folder_or_none(const fs::path& runs) {
   std::error_code none;
   fs::path there = fs::absolute(runs);

@@ -19,7 +19,7 @@ std::vector<std::string> diagnosis(const RunConfiguration& configuration, const 
 void append_left_behind(const RunConfiguration& configuration, const AllGpus& all, std::vector<std::string>& lines);
 
 /// Returns the GPU whose program's wait ends first at a deadlock; none when no program waits for an interrupt. `told`
-/// has the number of such notifications of each GPU so far.
+/// has the number of waits of each GPU that have ended so.
 std::optional<std::size_t> next_to_give_up(const RunConfiguration& configuration, const AllGpus& all,
                                            const std::vector<std::uint32_t>& told);
 

@@ -11,7 +11,7 @@ namespace {
 using Lines = std::vector<std::string>;
 constexpr std::size_t packets_told = 16;  // lines of all GPUs, links and switches
 
-/// Of a link or a switch.
+/// What waits in a link or a switch, in words.
 struct PartLines {
   std::size_t number = 0;
   Lines lines;

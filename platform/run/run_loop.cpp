@@ -118,7 +118,7 @@ void RunLoop::show_progress() const {
     parts_.options.progress(parts_.page.done, parts_.configuration.workload->label());
 }
 
-/// Of all ranks.
+/// Returns the time of the earliest event of all ranks.
 Picoseconds RunLoop::next() const {
   return parts_.parallel != nullptr ? parts_.parallel->earliest() : Boundary::next_event_time();
 }

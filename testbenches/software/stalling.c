@@ -27,7 +27,7 @@ static struct t3_plan plan(const struct t3_device* device, const struct t3_launc
                           .awaits_arrivals = true};
 }
 
-/* By the device's own polls. */
+/* The device polls for the wave. */
 static void await_flag(struct t3_wave* wave) {
   const struct t3_doubling_arguments* p = wave->arguments;
   (void)t3_wait_value(
