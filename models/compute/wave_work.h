@@ -30,7 +30,7 @@ class WaveWork {
   Refusal finish(Wave& wave, const t3_call& work);
 
  private:
-  /// How long work occupies the lanes.
+  /// Work is divided by its rate, which gives the cycles that it occupies the lanes.
   struct Need {
     CoreWork work;
     double operations, operations_per_cycle;

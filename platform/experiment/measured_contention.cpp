@@ -61,6 +61,12 @@ Settings library_gemm_beside(const GemmInRow& gemm, const Stream& stream) {
   return gemm_beside(gemm, library_keys(gemm), stream);
 }
 
+/// A stream in place of other GPUs' traffic holds compute units from the start. The GEMM's list of tiles is for the
+/// rest.
+Settings library_gemm_beside_stand_in(const GemmInRow& gemm, const Stream& stream) {
+  return gemm_beside(gemm, library_keys(gemm, h200_compute_units - stream.units), stream);
+}
+
 /// The GEMM's time beside the stream, of which a deep GEMM is simulated with a smaller K.
 Parts time_beside(const GemmInRow& gemm, const Stream& stream, const SettingsBeside& settings) {
   return by_depth(
@@ -124,9 +130,9 @@ std::vector<Measurement> other_gpus_values_in(const MeasuredRow& row) {
       reduce_scatter{"copy", 24, 4096, 1ULL << 30, untimed_bytes};
   row.count("gpus", 2, most_measured_gpus);
   const GemmInRow gemm = sublayer_of(row);
-  return {time_in(row, "gemm_alone_us", time_beside(gemm, {}, library_gemm_beside)),
-          time_in(row, "gemm_with_peer_dma_us", time_beside(gemm, copies, library_gemm_beside)),
-          time_in(row, "gemm_with_rs_us", time_beside(gemm, reduce_scatter, library_gemm_beside))};
+  return {time_in(row, "gemm_alone_us", time_beside(gemm, {}, library_gemm_beside_stand_in)),
+          time_in(row, "gemm_with_peer_dma_us", time_beside(gemm, copies, library_gemm_beside_stand_in)),
+          time_in(row, "gemm_with_rs_us", time_beside(gemm, reduce_scatter, library_gemm_beside_stand_in))};
 }
 
 std::string unaligned_sublayer(const MeasuredRow& row) {

@@ -49,11 +49,11 @@ Settings gemm_alone(const GemmInRow& gemm, const std::string& more) {
           fmt::format(R"(workload={{"gemm": {}}})", gemm_json(gemm, more)), fast_memory};
 }
 
-std::string library_keys(const GemmInRow& gemm) {
-  constexpr std::uint64_t tile_rows = 128, tile_columns = 256, group = 8, compute_units = 132;
+std::string library_keys(const GemmInRow& gemm, std::uint64_t workgroups) {
+  constexpr std::uint64_t tile_rows = 128, tile_columns = 256, group = 8;
   const bool goes_across = gemm.n / tile_columns > gemm.m / tile_rows;
   return fmt::format(R"("group": {}, "group_columns": {}, "persistent_workgroups": {})", group, !goes_across,
-                     compute_units);
+                     workgroups);
 }
 
 Settings library_gemm(const GemmInRow& gemm) { return gemm_alone(gemm, library_keys(gemm)); }

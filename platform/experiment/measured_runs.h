@@ -45,11 +45,13 @@ std::string gemm_json(const GemmInRow& gemm, const std::string& more = "");
 /// A GEMM alone on one GPU.
 Settings gemm_alone(const GemmInRow& gemm, const std::string& more = "");
 
+inline constexpr std::uint64_t h200_compute_units = 132;
+
 /// As cuBLAS runs it. Workgroups take eight tiles along the shorter side of the output together, CUTLASS's widest
 /// swizzle (get_log_swizzle_size), and go along the longer side. They are persistent, one on each compute unit.
 Settings library_gemm(const GemmInRow& gemm);
-/// The same keys of workload.gemm, as JSON.
-std::string library_keys(const GemmInRow& gemm);
+/// The same keys of workload.gemm, as JSON, with so many workgroups.
+std::string library_keys(const GemmInRow& gemm, std::uint64_t workgroups = h200_compute_units);
 /// The cache is full of modified lines of another buffer, as in files whose L2 was emptied by writing one.
 inline const Settings dirty_cache{"workload.cache_at_start=dirty"};
 
