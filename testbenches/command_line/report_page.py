@@ -24,6 +24,8 @@ TABLES = {"embedding": {"global_batch": 12, "tables_per_gpu": 4, "dimension": 32
 NIC = {"messages_per_us": 100, "io_latency_ns": 100, "io_GBps": 8, "entry_fetches": 16, "payload_in_flight_KiB": 16,
        "mtu_bytes": 1024, "wire_GBps": 4, "wire_latency_ns": 300, "writes_invalidate": True}
 APART = ["--set", 'system.links.topology={"kind": "nodes", "gpus_per_node": 1}', "--set", "system.nic=" + json.dumps(NIC)]
+POWER = {"limit_W": 700, "idle_W": 100, "window_us": 100, "matrix_pJ_per_flop": 1, "memory_pJ_per_byte": 60,
+         "energy_clock_GHz": 1}
 JOINED = ["--set", "system.links.topology=fully-connected"]
 
 # Only under mpirun; testbenches/partition checks them.
@@ -37,6 +39,7 @@ RUNS = [
     ({"method": "t3", "workload": GEMM}, ["--replicates", "2"]),
     ({"method": "t3", "workload": GEMM}, ["--fork-at", "1", "--variants", "variants.json"]),
     ({"method": "t3", "workload": GEMM}, ["--set", "system.memory.model=loosely-timed"]),
+    ({"method": "t3", "workload": GEMM}, ["--set", "system.power=" + json.dumps(POWER)]),
     ({"method": "t3", "workload": GEMM, "inject": {"dma_map_updates": 3}}, []),
     ({"method": "t3", "workload": GEMM, "data": "functional", "inject": {"lose_updates": {"gpu": 1, "count": 1}}}, []),
     ({"method": "bulk", "workload": TABLES}, APART),

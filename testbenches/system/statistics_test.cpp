@@ -190,6 +190,8 @@ TEST_CASE("every statistic has its name, unit and text, and every GPU has all of
   const Settings product{
       R"(workload={"embedding": {"global_batch": 9, "tables_per_gpu": 5, "dimension": 70, "pooling": 6,
                                                     "rows": 60}})",
+      R"(system.power={"limit_W": 700, "idle_W": 100, "window_us": 100, "matrix_pJ_per_flop": 1, "memory_pJ_per_byte": 60,
+                       "energy_clock_GHz": 1})",
       "gpus=2", "method=bulk"};
   const Run run = Run::of_program(on_small(product) + apart(1) + (riscv ? Settings{"firmware=riscv"} : Settings{}));
   json found = json::object();
