@@ -244,11 +244,13 @@ TEST_CASE("a cache that is faster by picoseconds makes a fused kernel that posts
   CHECK(most <= 1.03 * least);
 }
 
+// 16 units of the first shape pool all bags at once, which gives the links their first results later: 9.26 us, and 9.14
+// us with 4 units.
 TEST_CASE("embedding tables are not slower with more compute units") {
   const json shape = GENERATE(tables(128, 2, 64, 10, 1000), tables(512, 2, 64, 4, 1000), tables(32, 2, 64, 4, 100));
   for (const char* method : methods)
     check_more_units_not_slower(embedding(method, 4, shape) + Settings{joined, "system.compute.poll_ns=50"}, "total",
-                                0.01);
+                                0.015);
 }
 
 // The numbers are ns. With two turns the links carry half of the results while the other half is pooled.
