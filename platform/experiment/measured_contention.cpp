@@ -25,13 +25,14 @@ struct Stream {
   std::uint64_t timed = timed_bytes;
 };
 
-/// Bytes in flight by which a workgroup alone has the bandwidth that stream_sms.csv measured on few compute units.
+/// Whole blocks in flight by which a workgroup alone comes nearest to the bandwidth that stream_sms.csv measured on few
+/// compute units.
 Stream stream_of(const std::string& kind, std::uint64_t units) {
   constexpr std::uint64_t in_cache = 512 << 10;
-  if (kind == "copy") return {"copy", units, 13312};
+  if (kind == "copy") return {"copy", units, 14336};
   if (kind == "write") return {"write", units, 8192};
-  if (kind == "update_f32") return {"update", units, 15360};
-  if (kind == "read") return {"read", units, 13312};
+  if (kind == "update_f32") return {"update", units, 14336};
+  if (kind == "read") return {"read", units, 12288};
   return {"read", units, 8192, in_cache};
 }
 

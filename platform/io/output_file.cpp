@@ -15,6 +15,8 @@
 #include <system_error>
 #include <vector>
 
+#include "io/console.h"
+
 namespace t3vp {
 namespace {
 
@@ -153,6 +155,8 @@ OutputFile::~OutputFile() {
   if (is_kept_) {
     buffer_->close();
     put_in_place(partial_);
+    if (const int error = buffer_->error(); error != 0)
+      print_error(fmt::format("t3vp: {}: {}", file_.string(), std::generic_category().message(error)));
   }
   unlink(partial_.c_str());
   forget_partial(partial_);

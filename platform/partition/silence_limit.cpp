@@ -40,7 +40,7 @@ void SilenceLimit::end_run(const Transport::Silent& silent) const {
     print_error(
         fmt::format("t3vp: limits.rank_s: no answer for {} s at {} ms of simulated time from {}; see whether it is "
                     "stopped or has too little of its machine, or raise the limit",
-                    seconds_, to_ns(now()) / 1e6, fmt::join(names, ", ")));
+                    seconds_, fmt::format("{:.6f}", to_ns(now()) / 1e6), fmt::join(names, ", ")));
   transport_.abort(failed);
 }
 
