@@ -112,8 +112,7 @@ struct t3_gemm_options {
   uint32_t stages;      /* K tiles of a workgroup that are loaded at a time; 0: as many as the device has room for */
   uint32_t step_ns;     /* of a workgroup from one K tile to the next, beside the matrix lanes' time */
   uint32_t store_bytes; /* bytes that lie together in a store from registers, at most 32. 0: whole sectors */
-  uint32_t
-      persistent_workgroups; /* that take tile after tile, at most 65535. 0: a workgroup computes one; no split_k */
+  uint32_t persistent_workgroups; /* each takes tile after tile; at most 65535. 0: one tile each. No split_k */
 };
 
 struct t3_kernel_options {
